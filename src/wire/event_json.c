@@ -119,18 +119,6 @@ static void more_json(struct json_out *j, const struct core *core, const struct 
     }
 }
 
-/* A fact that creates a pool carries the pool's name, because the state may not have the pool
- * yet. */
-static const char *pool_name(const struct core *core, const struct fact *fact, pool_id pool)
-{
-    return fact->type == FACT_POOL_SET ? fact->pool_set.spec->name : query_pool_name(core, pool);
-}
-
-static const char *node_name(const struct core *core, const struct fact *fact, node_id node)
-{
-    return fact->type == FACT_NODE_SET ? fact->node_set.spec->name : query_node_name(core, node);
-}
-
 void event_json(struct json_out *j, const struct core *core, uint64_t seq, const struct fact *fact)
 {
     struct event_json_subject subject = event_json_subject(core, fact);
@@ -139,11 +127,16 @@ void event_json(struct json_out *j, const struct core *core, uint64_t seq, const
     if (subject.task.v != 0) {
         json_out_kv_u64(j, "task", subject.task.v);
     }
+    /* The state may not have a pool or a node yet that the fact makes. */
     if (subject.pool.v != 0) {
-        json_out_kv_text(j, "pool", pool_name(core, fact, subject.pool));
+        json_out_kv_text(j, "pool",
+                         fact->type == FACT_POOL_SET ? fact->pool_set.spec->name
+                                                     : query_pool_name(core, subject.pool));
     }
     if (subject.node.v != 0) {
-        json_out_kv_text(j, "node", node_name(core, fact, subject.node));
+        json_out_kv_text(j, "node",
+                         fact->type == FACT_NODE_SET ? fact->node_set.spec->name
+                                                     : query_node_name(core, subject.node));
     }
     fields_json(j, core, fact);
     more_json(j, core, fact);

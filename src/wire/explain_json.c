@@ -7,8 +7,12 @@
 #include "wire/reason_help.h"
 #include "wire/reason_text.h"
 
-/* What a node lacks, where no amount says it. */
+/* What a node lacks. */
 static const char *const lacks[REASON_COUNT] = {
+    [REASON_TOO_LARGE] = "is smaller than {wanted}",
+    [REASON_NO_ROOM] = "{free} free of the {wanted} that the task needs",
+    [REASON_RESERVED] = "{free} not kept of the {wanted} that the task needs",
+    [REASON_PROMISED] = "{free} not promised of the {wanted} that the task needs",
     [REASON_NO_DEVICES] = "does not have the requested devices",
     [REASON_OTHER_LABELS] = "does not have the requested labels",
     [REASON_AVOIDED] = "is avoided by the task",
@@ -16,40 +20,28 @@ static const char *const lacks[REASON_COUNT] = {
     [REASON_AUX_FULL] = "already runs its maximum number of tasks without slots",
 };
 
-/* What a node has too little of, between the amount that the node has and the amount wanted. */
-static const char *const short_of[REASON_COUNT] = {
-    [REASON_NO_ROOM] = " free of the ",
-    [REASON_RESERVED] = " not kept of the ",
-    [REASON_PROMISED] = " not promised of the ",
-};
-
 /* Says in words what this node lacks. */
 static void near_text(const struct core *core, const struct explain_node *near, struct buf *out)
 {
-    if (near->code == REASON_TOO_LARGE) {
-        buf_add_str(out, "is smaller than ");
-        reason_text_amount(core, near->resource, near->wanted, out);
-    } else if (short_of[near->code] != NULL) {
-        reason_text_amount(core, near->resource, near->available, out);
-        buf_add_str(out, short_of[near->code]);
-        reason_text_amount(core, near->resource, near->wanted, out);
-        buf_add_str(out, " that the task needs");
-    } else if (near->code == REASON_NODES_AWAY) {
-        const struct node *node = query_node(core, near->node);
-        const bool draining = node != NULL && node->state == NODE_UP && node->draining;
-        buf_addf(out, "is %s",
-                 draining       ? "draining"
-                 : node != NULL ? names_node_state((enum node_state)node->state)
-                                : "gone");
+    const struct node *node = query_node(core, near->node);
+    if (near->code != REASON_NODES_AWAY) {
+        const struct reason reason = {
+            .resource = near->resource, .wanted = near->wanted, .available = near->available};
+        const char *sentence = lacks[near->code];
+        reason_text_fill(core, &reason, sentence != NULL ? sentence : "has room", out);
+    } else if (node != NULL && node->state == NODE_UP && node->draining) {
+        buf_add_str(out, "is draining");
     } else {
-        buf_add_str(out, lacks[near->code] != NULL ? lacks[near->code] : "has room");
+        buf_addf(out, "is %s",
+                 node != NULL ? names_node_state((enum node_state)node->state) : "gone");
     }
 }
 
 static void near_json(struct json_out *j, const struct core *core, const struct explain_node *near)
 {
     struct buf message;
-    bool amount = near->code == REASON_TOO_LARGE || short_of[near->code] != NULL;
+    bool amount = near->code == REASON_NO_ROOM || near->code == REASON_TOO_LARGE ||
+                  near->code == REASON_RESERVED || near->code == REASON_PROMISED;
     buf_init(&message, REASON_TEXT_MAX);
     near_text(core, near, &message);
     json_out_put(j, "{node:%s,code:%s", query_node_name(core, near->node),

@@ -63,12 +63,9 @@ static struct str word_for(const char *words, int64_t value)
     return word;
 }
 
-/* Writes a field as a file would have it, unless the value is the default. */
+/* Writes a field as a file would have it. */
 static void given_json(struct json_out *j, const struct object_field *row, const void *spec)
 {
-    if (object_default(row, spec)) {
-        return;
-    }
     if (row->record.type != RECORD_MS) {
         record_json_put_field(j, &row->record, spec);
         return;

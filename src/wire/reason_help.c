@@ -35,19 +35,19 @@ const char *reason_help_path(const struct core *core, const struct reason *reaso
                : arena_fmt(arena, "resources.%s", reason_text_resource(core, reason));
 }
 
-/* Suggests a smaller request: "ask for 2 foo or less, and it can start now". */
-static const char *smaller(const struct core *core, const struct reason *reason,
-                           struct arena *arena)
+/* Returns the sentence with its {words} filled in. */
+static const char *filled(const struct core *core, const struct reason *reason,
+                          const char *sentence, struct arena *arena)
 {
     struct buf text;
-    buf_init(&text, 256);
-    buf_add_str(&text, "request ");
-    reason_text_amount(core, reason->resource, reason->smallest, &text);
-    buf_add_str(&text, " or less, and the task can start now");
+    buf_init(&text, REASON_TEXT_MAX);
+    reason_text_fill(core, reason, sentence, &text);
     const char *copy = arena_str(arena, buf_text(&text));
     buf_done(&text);
     return copy;
 }
+
+static const char smaller[] = "request {smallest} or less, and the task can start now";
 
 /* Suggests a smaller request and a higher priority. Each of the two alone lets the task start. */
 static uint32_t room_suggestions(const struct core *core, task_id id, const struct explanation *why,
@@ -55,7 +55,7 @@ static uint32_t room_suggestions(const struct core *core, task_id id, const stru
 {
     uint32_t count = 0;
     if (why->reason.smallest > 0 && reason_text_has_amount(why->reason.code)) {
-        ret[count++] = smaller(core, &why->reason, arena);
+        ret[count++] = filled(core, &why->reason, smaller, arena);
     }
     const uint32_t priority =
         explain_time_for_room(why->reason.code) ? explain_time_priority(core, id) : 0;
@@ -85,27 +85,22 @@ static const char *ahead(const struct core *core, task_id id, const struct reaso
 static const char *command(const struct core *core, task_id id, const struct explanation *why,
                            struct arena *arena)
 {
-    const struct reason *reason = &why->reason;
-    const char *pool = query_pool_name(core, reason->pool);
-    if (reason->code == REASON_STAGED) {
-        return arena_fmt(arena, "weir task start %" PRIu64, id.v);
+    static const char *const commands[REASON_COUNT] = {
+        [REASON_STAGED] = "weir task start {task}",
+        [REASON_PAUSED] = "weir task activate {task}",
+        [REASON_POOL_PAUSED] = "weir pool resume {pool}",
+        [REASON_POOL_EMPTY] = "weir agent --server URL --pool {pool} --join-token TOKEN",
+        [REASON_NODES_AWAY] = "weir node resume {node}",
+    };
+    const enum reason_code code = why->reason.code;
+    if (code == REASON_RESERVED) {
+        return ahead(core, id, &why->reason, arena);
     }
-    if (reason->code == REASON_PAUSED) {
-        return arena_fmt(arena, "weir task activate %" PRIu64, id.v);
+    if (commands[code] == NULL || (code == REASON_NODES_AWAY && why->resume.v == 0)) {
+        return NULL;
     }
-    if (reason->code == REASON_RESERVED) {
-        return ahead(core, id, reason, arena);
-    }
-    if (reason->code == REASON_POOL_PAUSED) {
-        return arena_fmt(arena, "weir pool resume %s", pool);
-    }
-    if (reason->code == REASON_POOL_EMPTY) {
-        return arena_fmt(arena, "weir agent --server URL --pool %s --join-token TOKEN", pool);
-    }
-    if (reason->code == REASON_NODES_AWAY && why->resume.v != 0) {
-        return arena_fmt(arena, "weir node resume %s", query_node_name(core, why->resume));
-    }
-    return NULL;
+    const struct reason about = {.task = id, .pool = why->reason.pool, .node = why->resume};
+    return filled(core, &about, commands[code], arena);
 }
 
 /* Writes the command that sets a quota large enough for the task: the amount already held, which
@@ -144,7 +139,7 @@ static uint32_t bound_suggestions(const struct core *core, const struct explanat
         ret[count++] = quota(core, why, true, arena);
     }
     if (why->reason.smallest > 0) {
-        ret[count++] = smaller(core, &why->reason, arena);
+        ret[count++] = filled(core, &why->reason, smaller, arena);
     }
     return count;
 }

@@ -9,25 +9,26 @@
 #include <inttypes.h>
 #include <string.h>
 
+void reason_text_amount_bare(resource_id resource, int64_t amount, struct buf *out)
+{
+    const bool bytes = resource.v == RESOURCE_MEMORY || resource.v == RESOURCE_GPU_MEMORY;
+    char text[AMOUNT_TEXT_MAX];
+    (bytes ? amount_bytes_text : amount_milli_text)(amount, text);
+    buf_add_str(out, text);
+}
+
 void reason_text_amount(const struct core *core, resource_id resource, int64_t amount,
                         struct buf *out)
 {
-    char text[AMOUNT_TEXT_MAX];
+    reason_text_amount_bare(resource, amount, out);
     if (resource.v == RESOURCE_MEMORY) {
-        amount_bytes_text(amount, text);
-        buf_addf(out, "%s of memory", text);
-        return;
-    }
-    if (resource.v == RESOURCE_GPU_MEMORY) {
-        amount_bytes_text(amount, text);
-        buf_addf(out, "%s of GPU memory", text);
-        return;
-    }
-    amount_milli_text(amount, text);
-    if (resource.v == RESOURCE_SLOTS) {
-        buf_addf(out, "%s slot%s", text, amount == SLOT_MILLI ? "" : "s");
+        buf_add_str(out, " of memory");
+    } else if (resource.v == RESOURCE_GPU_MEMORY) {
+        buf_add_str(out, " of GPU memory");
+    } else if (resource.v == RESOURCE_SLOTS) {
+        buf_add_str(out, amount == SLOT_MILLI ? " slot" : " slots");
     } else {
-        buf_addf(out, "%s %s", text, query_resource_name(core, resource));
+        buf_addf(out, " %s", query_resource_name(core, resource));
     }
 }
 
@@ -47,17 +48,6 @@ static const struct {
 bool reason_text_has_amount(enum reason_code code)
 {
     return (sentences[code].traits & AMOUNT) != 0;
-}
-
-void reason_text_amount_bare(resource_id resource, int64_t amount, struct buf *out)
-{
-    char text[AMOUNT_TEXT_MAX];
-    if (resource.v == RESOURCE_MEMORY || resource.v == RESOURCE_GPU_MEMORY) {
-        amount_bytes_text(amount, text);
-    } else {
-        amount_milli_text(amount, text);
-    }
-    buf_add_str(out, text);
 }
 
 const char *reason_text_resource(const struct core *core, const struct reason *reason)
@@ -100,22 +90,23 @@ static void word_add(const struct core *core, const struct reason *reason, struc
         reason_text_amount(core, reason->resource, reason->wanted, out);
     } else if (str_is(word, "smallest")) {
         reason_text_amount(core, reason->resource, reason->smallest, out);
+    } else if (str_is(word, "free")) {
+        reason_text_amount(core, reason->resource, reason->available, out);
     } else {
         must(str_is(word, "available"));
         reason_text_amount_bare(reason->resource, reason->available, out);
     }
 }
 
-static void sentence_add(const struct core *core, const struct reason *reason, const char *sentence,
-                         struct buf *out)
+void reason_text_fill(const struct core *core, const struct reason *reason, const char *sentence,
+                      struct buf *out)
 {
     struct str rest = str_of(sentence);
     while (rest.p != NULL) {
         struct str plain = str_cut(rest, '{', &rest);
         buf_add(out, plain.p, plain.len);
         if (rest.p != NULL) {
-            struct str word = str_cut(rest, '}', &rest);
-            word_add(core, reason, word, out);
+            word_add(core, reason, str_cut(rest, '}', &rest), out);
         }
     }
 }
@@ -203,7 +194,7 @@ void reason_text(const struct core *core, const struct reason *reason, struct bu
     must((unsigned)reason->code < REASON_COUNT);
     if (reason->code == REASON_WRONG_STATE && (reason->pool.v != 0 || reason->account.v != 0)) {
         const bool pool = reason->pool.v != 0;
-        sentence_add(
+        reason_text_fill(
             core, reason,
             pool ? "pool '{pool}' cannot be deleted: it takes the tasks and nodes that name no pool"
                  : "{account} cannot be moved or deleted: tasks and projects that name no other "
@@ -219,10 +210,10 @@ void reason_text(const struct core *core, const struct reason *reason, struct bu
         const bool does = (sentences[reason->code].traits & ACTS) != 0;
         buf_addf(out, "%s '%s'%s ", does ? "its group" : "group", reason->group, does ? "" : ":");
     }
-    sentence_add(core, reason, sentence_of(reason), out);
+    reason_text_fill(core, reason, sentence_of(reason), out);
     bool amount = reason->code == REASON_TOO_LARGE || reason->code == REASON_COMBINATION;
     if (amount && reason->smallest > 0) {
-        sentence_add(core, reason, "; with {smallest} it would be accepted", out);
+        reason_text_fill(core, reason, "; with {smallest} it would be accepted", out);
     }
     if (reason->code == REASON_UNKNOWN_RESOURCE) {
         resources_add(core, reason, out);

@@ -15,6 +15,11 @@ enum { REASON_TEXT_MAX = 1024 }; /* the most bytes of a sentence */
 /* Appends the sentence to `out`, without a full stop; nothing for REASON_NONE. */
 void reason_text(const struct core *core, const struct reason *reason, struct buf *out);
 
+/* Appends a sentence with {words}, which word_add() in reason_text.c replaces by members of the
+ * reason. */
+void reason_text_fill(const struct core *core, const struct reason *reason, const char *sentence,
+                      struct buf *out);
+
 /* Writes {"code","message","resource",…}; null for REASON_NONE. */
 void reason_text_json(struct json_out *j, const struct core *core, const struct reason *reason);
 

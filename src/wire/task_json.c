@@ -10,7 +10,6 @@
 #include "wire/part_json.h"
 #include "wire/reason_text.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static const char *const instance_state_names[] = {
@@ -21,31 +20,16 @@ static const char *const instance_state_names[] = {
 
 void task_json_writer_init(struct task_writer *writer, const struct core *core, struct arena *arena)
 {
-    writer->core = core;
-    writer->arena = arena;
-    writer->kept_count = 0;
-    writer->keep = NULL;
-    writer->places = NULL;
+    *writer = (struct task_writer){.core = core, .arena = arena};
 }
 
-/* The first tasks of a pool's queue with their positions, sorted by id. */
-struct task_place {
-    uint64_t task;
-    uint32_t position;
-};
+/* The first tasks of a pool's queue, in order. */
 struct task_places {
     struct task_places *next;
     pool_id pool;
     uint32_t count;
-    struct task_place at[TASK_JSON_POSITION_MAX];
+    task_id at[TASK_JSON_POSITION_MAX];
 };
-
-static int place_compare(const void *a, const void *b)
-{
-    const struct task_place *left = a;
-    const struct task_place *right = b;
-    return (left->task > right->task) - (left->task < right->task);
-}
 
 static struct task_places *places_walk(struct task_writer *writer, pool_id pool)
 {
@@ -55,11 +39,9 @@ static struct task_places *places_walk(struct task_writer *writer, pool_id pool)
     writer->places = places;
     task_id id = query_queue_next(writer->core, pool, (task_id){0});
     while (id.v != 0 && places->count < TASK_JSON_POSITION_MAX) {
-        places->at[places->count] = (struct task_place){id.v, places->count + 1};
-        places->count++;
+        places->at[places->count++] = id;
         id = query_queue_next(writer->core, pool, id);
     }
-    qsort(places->at, places->count, sizeof places->at[0], place_compare);
     return places;
 }
 
@@ -73,10 +55,11 @@ static uint32_t position_of(struct task_writer *writer, const struct task *task)
         places = places->next;
     }
     places = places != NULL ? places : places_walk(writer, task->pool);
-    struct task_place key = {.task = task->id.v};
-    const struct task_place *found =
-        bsearch(&key, places->at, places->count, sizeof key, place_compare);
-    return found != NULL ? found->position : TASK_JSON_POSITION_MAX;
+    uint32_t before = 0;
+    while (before < places->count && places->at[before].v != task->id.v) {
+        before++;
+    }
+    return before < places->count ? before + 1 : TASK_JSON_POSITION_MAX;
 }
 
 /* Says why the task waits. Tasks of one group share a reason, which is computed once. */
