@@ -3,7 +3,6 @@
 #include "wire/error_json.h"
 
 #include "base/json_out.h"
-#include "wire/reason_help.h"
 #include "wire/reason_text.h"
 
 /* Begins the object and leaves the map of the error open. */
@@ -34,8 +33,8 @@ void error_json_refusal(const struct core *core, const struct facts *facts, bool
     const struct reason *reason = &facts->refusal;
     bool reused = reason->code == REASON_KEY_REUSED;
     const char *code =
-        reused ? names_reason(reason->code) : fail_code_name(reason_help_err(reason->code));
-    const char *path = reason_help_path(core, reason, arena);
+        reused ? names_reason(reason->code) : fail_code_name(reason_text_err(reason->code));
+    const char *path = reason_text_path(core, reason, arena);
     if (of_many && path[0] != '\0') {
         path = arena_fmt(arena, "[%u].%s", facts->refused_index, path);
     }

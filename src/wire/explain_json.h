@@ -5,6 +5,15 @@
 #include "base/arena.h"
 #include "base/json_out.h"
 #include "core/core.h"
+#include "core/sched/explain/explain.h"
+
+enum { SUGGESTIONS_MAX = 4 };
+
+/* Lists commands that would help this task, the most helpful first, in the arena. Returns how
+ * many. */
+uint32_t explain_json_suggestions(const struct core *core, task_id id,
+                                  const struct explanation *why, struct arena *arena,
+                                  const char *ret[SUGGESTIONS_MAX]);
 
 /* Writes the answer to GET /tasks/{id}/explain. */
 void explain_json(struct json_out *j, const struct core *core, const struct task *task,

@@ -36,18 +36,36 @@ void reason_text_amount(const struct core *core, resource_id resource, int64_t a
 enum { PLAIN = 0, AMOUNT = 1, ACTS = 2, AMOUNT_ACTS = AMOUNT | ACTS };
 
 static const struct {
-    const char *text;
+    const char *sentence;
+    const char *path;
+    enum err failure;
     unsigned traits;
-} sentences[REASON_COUNT] = {
-    [REASON_NONE] = {"", PLAIN},
-#define REASON(code, traits, failure, path, sentence) [REASON_##code] = {(sentence), (traits)},
+} reasons[REASON_COUNT] = {
+    [REASON_NONE] = {"", "", ERR_CONFLICT, PLAIN},
+#define REASON(code, traits, failure, path, sentence)                                              \
+    [REASON_##code] = {(sentence), (path), ERR_##failure, (traits)},
 #include "wire/reasons.def"
-#undef REASON
 };
 
 bool reason_text_has_amount(enum reason_code code)
 {
-    return (sentences[code].traits & AMOUNT) != 0;
+    return (reasons[code].traits & AMOUNT) != 0;
+}
+
+enum err reason_text_err(enum reason_code code)
+{
+    must((unsigned)code < REASON_COUNT);
+    return reasons[code].failure;
+}
+
+const char *reason_text_path(const struct core *core, const struct reason *reason,
+                             struct arena *arena)
+{
+    must((unsigned)reason->code < REASON_COUNT);
+    const char *path = reasons[reason->code].path;
+    return strcmp(path, "resources.") != 0
+               ? path
+               : arena_fmt(arena, "resources.%s", reason_text_resource(core, reason));
 }
 
 const char *reason_text_resource(const struct core *core, const struct reason *reason)
@@ -186,7 +204,7 @@ static const char *sentence_of(const struct reason *reason)
         return "asks for parts of {need} devices of one node; no node{of_pool} has more than "
                "{have}";
     }
-    return sentences[reason->code].text;
+    return reasons[reason->code].sentence;
 }
 
 void reason_text(const struct core *core, const struct reason *reason, struct buf *out)
@@ -207,7 +225,7 @@ void reason_text(const struct core *core, const struct reason *reason, struct bu
                  reason->running == 1 ? "s" : "");
     }
     if (reason->group[0] != '\0') {
-        const bool does = (sentences[reason->code].traits & ACTS) != 0;
+        const bool does = (reasons[reason->code].traits & ACTS) != 0;
         buf_addf(out, "%s '%s'%s ", does ? "its group" : "group", reason->group, does ? "" : ":");
     }
     reason_text_fill(core, reason, sentence_of(reason), out);

@@ -26,6 +26,14 @@ void reason_text_json(struct json_out *j, const struct core *core, const struct 
 /* True when a reason with this code has a resource with amounts wanted and available. */
 bool reason_text_has_amount(enum reason_code code);
 
+/* Returns ERR_NEVER, ERR_NOT_FOUND, ERR_CONFLICT, ERR_INVALID or ERR_LIMIT for a refusal. */
+enum err reason_text_err(enum reason_code code);
+
+/* Returns the field of a submission that the refusal is about: "resources.foo", "pools"; "":
+ * none. */
+const char *reason_text_path(const struct core *core, const struct reason *reason,
+                             struct arena *arena);
+
 /* Returns the name of the resource that the reason is about. */
 const char *reason_text_resource(const struct core *core, const struct reason *reason);
 
