@@ -104,7 +104,8 @@ static void quoted(struct buf *out, struct str text)
     buf_add_char(out, '"');
 }
 
-void json_out_key_str(struct json_out *j, struct str key)
+/* Call before each key: writes the comma, and checks that a key may stand here. */
+static void key_begin(struct json_out *j)
 {
     must(j->depth > 0);
     must(!j->in_array[j->depth - 1]);
@@ -113,9 +114,14 @@ void json_out_key_str(struct json_out *j, struct str key)
         buf_add_char(j->out, ',');
     }
     j->not_first[j->depth - 1] = true;
+    j->after_key = true;
+}
+
+void json_out_key_str(struct json_out *j, struct str key)
+{
+    key_begin(j);
     quoted(j->out, key);
     buf_add_char(j->out, ':');
-    j->after_key = true;
 }
 
 void json_out_key(struct json_out *j, const char *key)
@@ -286,15 +292,32 @@ static const char *conversion_put(struct json_out *j, const char *at, va_list *v
     }
 }
 
+static bool in_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || c == '_' || (c >= '0' && c <= '9');
+}
+
+/* Writes the key that the shape begins with. A word needs no escapes. Returns the end of the key. */
+static const char *word_put(struct json_out *j, const char *shape)
+{
+    size_t len = 1;
+    while (in_word(shape[len])) {
+        len++;
+    }
+    key_begin(j);
+    buf_add_char(j->out, '"');
+    buf_add(j->out, shape, len);
+    buf_add(j->out, "\":", 2);
+    return shape + len;
+}
+
 void json_out_put(struct json_out *j, const char *shape, ...)
 {
     va_list values;
     va_start(values, shape);
     while (*shape != '\0') {
-        const size_t word = strspn(shape, "abcdefghijklmnopqrstuvwxyz_0123456789");
-        if (word > 0) {
-            json_out_key_str(j, (struct str){shape, word});
-            shape += word;
+        if (in_word(*shape)) {
+            shape = word_put(j, shape);
         } else if (*shape == '%') {
             shape = conversion_put(j, shape + 1, &values);
         } else {
