@@ -8,6 +8,7 @@
 #include "core/model/claim.h"
 #include "core/model/form.h"
 #include "core/model/ids.h"
+#include "core/model/launch.h"
 #include "core/model/limits.h"
 #include "core/model/node.h"
 #include "core/model/oindex.h"
@@ -58,7 +59,10 @@ void change_pool_patience_put(struct core *core, const struct pool *pool);
 
 /* ---- launches ---- */
 
-/* The facts of that name. Used to read a state from bytes, too. */
+/* Sets the provider's name for the machine and its last words, each with its NUL. */
+void change_launch_text_set(struct launch *launch, const char *name, const char *words);
+
+/* The facts of that name. */
 void change_launch_asked(struct core *core, const struct fact *fact);
 void change_launch_changed(struct core *core, const struct fact *fact);
 void change_launch_ended(struct core *core, const struct fact *fact);

@@ -94,6 +94,7 @@ struct state_section {
 };
 #define STATE_ROWS(rows, numbered)                                                                 \
     .table_at = offsetof(struct core, rows), .last_at = offsetof(struct core, numbered.last)
+#define STATE_FIELDS(object, rows) .fields = RECORD_TABLE(object, rows)
 
 /* The sections, in the files of their names. */
 extern const struct state_section state_codec_pool, state_codec_pool_history,

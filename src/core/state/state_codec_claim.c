@@ -35,7 +35,7 @@ static bool claim_get(struct state_reader *r, uint64_t row, const void *read)
 
 const struct state_section state_codec_claim = {
     "claims", STATE_VERSION_ACCOUNTS, STATE_ROWS(claims, instances),
-    .fields = RECORD_TABLE(struct claim, claim_fields), .get = claim_get};
+    STATE_FIELDS(struct claim, claim_fields), .get = claim_get};
 
 static const struct record_field eviction_fields[] = {
     STATE_TIME(struct eviction_note, at_ms),
@@ -60,4 +60,4 @@ static bool eviction_get(struct state_reader *r, uint64_t id, const void *read)
 
 const struct state_section state_codec_claim_eviction = {
     "evictions", STATE_VERSION_STALE, STATE_ROWS(evictions, tasks),
-    .fields = RECORD_TABLE(struct eviction_note, eviction_fields), .get = eviction_get};
+    STATE_FIELDS(struct eviction_note, eviction_fields), .get = eviction_get};

@@ -45,11 +45,9 @@ static void launch_put(const struct core *core, const void *row, struct buf *out
 }
 
 /* Could facts have made the row? */
-static bool launch_sound(const struct core *core, const struct launch *launch,
-                         const struct fact *fact)
+static bool launch_sound(const struct core *core, const struct launch *launch, bool silent)
 {
     const bool joined = launch->node.v != 0;
-    const bool silent = fact->launch.name[0] == '\0' && fact->launch.words[0] == '\0';
     const bool fresh = launch->state == LAUNCH_ASKED;
     return query_pool(core, launch->pool) != NULL && launch->changed_ms >= launch->asked_ms &&
            (!joined ||
@@ -57,34 +55,25 @@ static bool launch_sound(const struct core *core, const struct launch *launch,
            (!fresh || (silent && launch->changed_ms == launch->asked_ms));
 }
 
-static bool launch_get(struct state_reader *r, uint64_t id, const void *row)
+static bool launch_get(struct state_reader *r, uint64_t id, const void *read)
 {
-    const struct launch *read = row;
-    struct fact fact = {0};
-    fact.launch.launch.v = id;
-    fact.launch.pool = read->pool;
-    fact.launch.state = (enum launch_state)read->state;
-    fact.launch.node = read->node;
-    fact.launch.name = bytes_get_text(&r->in, &r->arena, TEXT_LEN_MAX);
-    fact.launch.words = bytes_get_text(&r->in, &r->arena, TEXT_LEN_MAX);
+    const char *name = bytes_get_text(&r->in, &r->arena, TEXT_LEN_MAX);
+    const char *words = bytes_get_text(&r->in, &r->arena, TEXT_LEN_MAX);
+    const bool silent = name[0] == '\0' && words[0] == '\0';
     if (r->in.bad || r->core->launches.count >= LAUNCHES_MAX ||
-        !launch_sound(r->core, read, &fact)) {
+        !launch_sound(r->core, read, silent)) {
         return false;
     }
-    r->core->launches.last = id - 1;
-    fact.time_ms = read->asked_ms;
-    change_launch_asked(r->core, &fact);
-    fact.time_ms = read->changed_ms;
-    if (read->state != LAUNCH_ASKED) {
-        change_launch_changed(r->core, &fact);
-    }
+    struct launch *launch = table_put(&r->core->launches, id);
+    *launch = *(const struct launch *)read;
+    launch->id.v = id;
+    change_launch_text_set(launch, name, words);
     return true;
 }
 
 const struct state_section state_codec_launch = {"launches",
                                                  STATE_VERSION_GROWTH,
                                                  STATE_ROWS(launches, launches),
-                                                 .fields =
-                                                     RECORD_TABLE(struct launch, launch_fields),
+                                                 STATE_FIELDS(struct launch, launch_fields),
                                                  .put = launch_put,
                                                  .get = launch_get};

@@ -68,7 +68,7 @@ static bool node_get(struct state_reader *r, uint64_t id, const void *row)
 const struct state_section state_codec_node = {"nodes",
                                                STATE_ROWS(nodes, nodes),
                                                .tags_since = STATE_VERSION_GROWTH,
-                                               .fields = RECORD_TABLE(struct node, node_fields),
+                                               STATE_FIELDS(struct node, node_fields),
                                                .text_at = offsetof(struct node, text),
                                                .get = node_get};
 
@@ -123,6 +123,6 @@ static bool shape_get(struct state_reader *r, uint64_t id, const void *row)
     return true;
 }
 
-const struct state_section state_codec_node_shape = {
-    "shapes", STATE_ROWS(shapes, shapes), .fields = RECORD_TABLE(struct shape, shape_fields),
-    .put = shape_put, .get = shape_get};
+const struct state_section state_codec_node_shape = {"shapes", STATE_ROWS(shapes, shapes),
+                                                     STATE_FIELDS(struct shape, shape_fields),
+                                                     .put = shape_put, .get = shape_get};

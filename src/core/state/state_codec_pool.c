@@ -85,7 +85,7 @@ static bool pool_get(struct state_reader *r, uint64_t id, const void *row)
 }
 
 const struct state_section state_codec_pool = {
-    "pools", STATE_ROWS(pools, pools), .fields = RECORD_TABLE(struct pool, pool_fields),
+    "pools", STATE_ROWS(pools, pools), STATE_FIELDS(struct pool, pool_fields),
     .text_at = offsetof(struct pool, text), .get = pool_get};
 
 /* ---- blocked and reserved tasks, once all tasks are read ---- */

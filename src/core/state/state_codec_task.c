@@ -427,9 +427,9 @@ static bool key_get(struct state_reader *r, uint64_t row, const void *read)
     return true;
 }
 
-const struct state_section state_codec_task_key = {
-    "submission keys", STATE_ROWS(keys, keys),
-    .fields = RECORD_TABLE(struct submit_key, key_fields), .get = key_get};
+const struct state_section state_codec_task_key = {"submission keys", STATE_ROWS(keys, keys),
+                                                   STATE_FIELDS(struct submit_key, key_fields),
+                                                   .get = key_get};
 
 /* ---- outcomes ---- */
 
@@ -448,7 +448,7 @@ static bool outcome_get(struct state_reader *r, uint64_t row, const void *read)
 
 const struct state_section state_codec_task_outcome = {
     "outcomes", .table_at = offsetof(struct core, outcomes),
-    .fields = RECORD_TABLE(struct outcome_row, outcome_fields), .get = outcome_get};
+    STATE_FIELDS(struct outcome_row, outcome_fields), .get = outcome_get};
 
 /* ---- run lengths ---- */
 
