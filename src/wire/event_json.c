@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "wire/event_json.h"
 
-#include "wire/eviction_json.h"
+#include "wire/explain_json.h"
 
 #include "wire/part_json.h"
 #include "wire/record_json.h"
@@ -105,7 +105,7 @@ static void more_json(struct json_out *j, const struct core *core, const struct 
     if (fact->type == FACT_TASK_SUBMITTED) {
         submitted_json(j, core, fact);
     } else if (fact->type == FACT_EVICTED) {
-        eviction_json(j, core, &fact->evicted.why);
+        explain_json_eviction(j, core, &fact->evicted.why);
     } else if (fact->type == FACT_ATTEMPT_STARTED) {
         json_out_kv_bool(j, "workdir_used", !fact->attempt_started.workdir_missed);
     } else if (fact->type == FACT_TASK_MOVED) {

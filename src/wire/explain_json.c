@@ -1,12 +1,109 @@
-/* explain_json.c - why a task waits, the nodes that come closest, and what would help.
+/* explain_json.c - why an instance was evicted; why a task waits, the nodes that come closest, and
+ * what would help.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "wire/explain_json.h"
 
-#include "wire/eviction_json.h"
 #include "wire/part_json.h"
 #include "wire/reason_text.h"
 
 #include <inttypes.h>
+
+/* ---- evictions ---- */
+
+enum { MS_PER_SECOND = 1000 };
+
+static void side_json(struct json_out *j, const struct core *core, const char *name,
+                      resource_id resource, const struct eviction_side *side)
+{
+    json_out_key(j, name);
+    json_out_object(j);
+    part_json_account(j, core, side->account);
+    part_json_bound(j, "allocated", resource, side->allocated);
+    part_json_bound(j, "guaranteed", resource, side->guaranteed);
+    part_json_bound(j, "share", resource, side->share);
+    json_out_end(j);
+}
+
+void explain_json_eviction(struct json_out *j, const struct core *core, const struct eviction *why)
+{
+    json_out_kv_text(j, "rule", names_eviction_rule(why->rule));
+    if (why->claimant.v == 0) {
+        return;
+    }
+    json_out_put(j, "claimant:%lu,resource:%s", why->claimant.v,
+                 query_resource_name(core, why->resource));
+    side_json(j, core, "victim", why->resource, &why->victim);
+    side_json(j, core, "taker", why->resource, &why->taker);
+}
+
+static void bound_text(const char *before, resource_id resource, int64_t amount, struct buf *out)
+{
+    buf_add_str(out, before);
+    if (amount == QUOTA_UNLIMITED) {
+        buf_add_str(out, "unlimited");
+    } else {
+        reason_text_amount_bare(resource, amount, out);
+    }
+}
+
+static void side_text(const struct core *core, const struct eviction *why,
+                      const struct eviction_side *side, struct buf *out)
+{
+    const struct account *account = query_account(core, side->account);
+    if (account == NULL) {
+        buf_add_str(out, "an account that is gone");
+    } else {
+        buf_addf(out, "%s '%s'", names_account_kind(account->kind),
+                 query_account_name(core, side->account));
+    }
+    buf_add_str(out, " held ");
+    reason_text_amount(core, why->resource, side->allocated, out);
+    bound_text(" (guaranteed ", why->resource, side->guaranteed, out);
+    bound_text(", share ", why->resource, side->share, out);
+    buf_add_char(out, ')');
+}
+
+/* Appends the eviction as a sentence, without a full stop. */
+static void eviction_text(const struct core *core, const struct eviction *why, struct buf *out)
+{
+    static const char *const sentences[EVICTION_RULE_COUNT] = {
+        [EVICT_SHARE] = "its account was above its share",
+        [EVICT_GUARANTEE] =
+            "its account was above its guarantee, the other account within its guarantee",
+        [EVICT_PRIORITY] = "its priority was lower",
+        [EVICT_CONSOLIDATE] = "moved to another place to make room for a larger task",
+        [EVICT_STALE] = "its gang was below its minimum for too long",
+    };
+    buf_add_str(out, sentences[why->rule]);
+    if (why->rule == EVICT_STALE) {
+        return; /* no task takes the place */
+    }
+    buf_addf(out, ": for task %llu; ", (unsigned long long)why->claimant.v);
+    side_text(core, why, &why->victim, out);
+    if (why->victim.account.v != why->taker.account.v) {
+        buf_add_str(out, "; ");
+        side_text(core, why, &why->taker, out);
+    }
+}
+
+void explain_json_evicted(struct json_out *j, const struct core *core, const struct task *task)
+{
+    const struct eviction_note *note = query_task_eviction(core, task->id);
+    if (note == NULL) {
+        json_out_kv_text(j, "evicted", NULL);
+        return;
+    }
+    struct buf text;
+    buf_init(&text, REASON_TEXT_MAX);
+    eviction_text(core, &note->why, &text);
+    json_out_put(j, "evicted:{at:%td,index:%u", note->at_ms, note->index);
+    explain_json_eviction(j, core, &note->why);
+    json_out_put(j, "message:%s,work_lost:{slot_seconds:%.3ld,cpu_seconds:%.3ld}}", buf_text(&text),
+                 note->slots_lost / MS_PER_SECOND, note->cpu_lost / MS_PER_SECOND);
+    buf_done(&text);
+}
+
+/* ---- why a task waits ---- */
 
 /* What a node lacks. */
 static const char *const lacks[REASON_COUNT] = {
@@ -212,7 +309,7 @@ void explain_json(struct json_out *j, const struct core *core, const struct task
     json_out_put(j, "expected:{ms:%zu,from:%s},reserved_until:%td", (uint64_t)why.expect_ms,
                  names_length_source(why.expect_from), why.reserved_until_ms);
     account_figures_json(j, core, &why.account);
-    eviction_json_evicted(j, core, task);
+    explain_json_evicted(j, core, task);
     json_out_put(j, "nodes_total:%u,nearest:[", why.nodes_total);
     for (uint32_t i = 0; i < why.near_count; i++) {
         near_json(j, core, &why.near[i]);

@@ -1,7 +1,7 @@
 /* task_json.c - writes the task object.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "wire/task_json.h"
-#include "wire/eviction_json.h"
+#include "wire/explain_json.h"
 
 #include "base/must.h"
 #include "core/sched/explain/explain.h"
@@ -204,7 +204,7 @@ void task_json(struct task_writer *writer, struct json_out *j, const struct task
     json_out_put(j, "{id:%lu,state:%s", task->id.v, names_task_state((enum task_state)task->state));
     asked_json(writer, j, task, &spec, (parts & TASK_JSON_NO_ENV) == 0);
     course_json(j, task);
-    eviction_json_evicted(j, writer->core, task);
+    explain_json_evicted(j, writer->core, task);
     struct reason reason = {.code = REASON_NONE}; /* written as null */
     if (reasons) {
         reason = reason_of(writer, task);
