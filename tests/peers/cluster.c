@@ -17,6 +17,7 @@ enum verdict cluster_do(struct cluster *cluster, struct input in)
     for (size_t i = 0; verdict == VERDICT_OK && i < cluster->facts.count; i++) {
         cluster->started_count += cluster->facts.at[i].type == FACT_ALLOCATED;
         cluster->stopped_count += cluster->facts.at[i].type == FACT_EVICTED;
+        cluster->claimed_count += cluster->facts.at[i].type == FACT_CLAIMED;
         core_apply(cluster->core, &cluster->facts.at[i]);
     }
     core_check(cluster->core);
@@ -172,9 +173,12 @@ void cluster_started(struct cluster *cluster, task_id task)
     report_all(cluster, task, 1u << INSTANCE_STARTING, REPORT_STARTED);
 }
 
-void cluster_stopped(struct cluster *cluster, task_id task)
+void cluster_stopped(struct cluster *cluster, task_id task, uint32_t index)
 {
-    report_all(cluster, task, 1u << INSTANCE_STOPPING, REPORT_ENDED);
+    const struct instance *instance = query_instance(cluster->core, task, index);
+    if (instance != NULL && instance->state == INSTANCE_STOPPING) {
+        report(cluster, instance, REPORT_ENDED, 0);
+    }
 }
 
 void cluster_ended(struct cluster *cluster, task_id task)

@@ -6,12 +6,15 @@
 
 #include <string.h>
 
-enum { GIB = 1 << 30, PRIORITY_MIDDLE = 42 };
+enum { GIB = 1 << 30, PRIORITY_MIDDLE = 42, ANYWHERE_SLOTS = 1000 };
+
+/* The only agent of a case that has none. */
+#define DET_ANYWHERE "anywhere"
 
 uint64_t det_number(const struct doc *map, const char *key, uint64_t missing)
 {
     uint64_t number = missing;
-    (void)doc_u64(doc_get(map, key), &number);
+    (void)reads_u64(reads_get(map, key), &number);
     return number;
 }
 
@@ -48,8 +51,8 @@ static bool fill(struct det_case *det, node_id node, uint64_t count, uint64_t sl
 static bool agent_join(struct det_case *det, const struct doc *agent, uint64_t aux_max)
 {
     struct node_spec spec = {.name = ""};
-    (void)doc_text(doc_get(agent, "id"), &spec.name);
-    (void)doc_text(doc_get(agent, "label"), &spec.pool);
+    (void)reads_text(reads_get(agent, "id"), &spec.name);
+    (void)reads_text(reads_get(agent, "label"), &spec.pool);
     if (spec.pool != NULL && spec.pool[0] == '\0') {
         spec.pool = NULL;
     }
@@ -61,26 +64,54 @@ static bool agent_join(struct det_case *det, const struct doc *agent, uint64_t a
     const uint64_t aux_filled =
         aux_max - det_number(agent, "max_zero_slot", 0) + det_number(agent, "zero_slot_used", 0);
     const uint64_t slots_used = det_number(agent, "slots_used", 0);
+    reads_ignore(agent, "slot_type"); /* every slot of a pool is equal */
     return fill(det, node, aux_filled, 0) && fill(det, node, slots_used > 0, slots_used);
 }
 
-/* Sets the pool as the case has it. */
-static void pool_open(struct det_case *det, uint64_t aux_max)
+/* Sets the pool as the case has it. False: a word that Weir has no setting for. */
+static bool pool_open(struct det_case *det, uint64_t aux_max)
 {
-    const struct doc *test = det->trial->test;
-    const struct doc *scheduler = doc_get(test, "scheduler");
-    const struct doc *type = doc_get(scheduler, "type");
+    static const enum pool_policy policies[] = {POLICY_PRIORITY, POLICY_FAIR_SHARE,
+                                                POLICY_ROUND_ROBIN};
+    struct trial *trial = det->trial;
+    const struct doc *test = trial->test;
+    const struct doc *scheduler = reads_get(test, "scheduler");
+    const int type = reads_word(trial, scheduler, "type", "priority|fair_share|round_robin");
+    const int fitting = reads_word(trial, test, "fitting_policy", "best|worst");
+    if (type < 0 || fitting < 0) {
+        return false;
+    }
     struct pool_spec pool = cluster_pool(&det->cluster);
     pool.aux_tasks = (uint32_t)aux_max;
-    pool.policy = read_is(type, "fair_share")    ? POLICY_FAIR_SHARE
-                  : read_is(type, "round_robin") ? POLICY_ROUND_ROBIN
-                                                 : POLICY_PRIORITY;
+    pool.policy = policies[type];
     det->by_group = pool.policy != POLICY_PRIORITY;
+    det->capped = pool.policy == POLICY_FAIR_SHARE;
     pool.preemption_off = !read_flag(scheduler, "preemption", pool.policy == POLICY_FAIR_SHARE);
-    pool.placement =
-        read_is(doc_get(test, "fitting_policy"), "worst") ? PLACEMENT_SPREAD : PLACEMENT_PACK;
+    pool.placement = fitting == 1 ? PLACEMENT_SPREAD : PLACEMENT_PACK;
     pool.uneven_off = !read_flag(test, "allow_heterogeneous_fits", false);
     cluster_pool_set(&det->cluster, &pool);
+    return true;
+}
+
+/* Reads what a case says about itself. Weir's nodes are never over-full (P1), so running tasks
+ * hold their places also where they do not in the source; determined.h says what then counts. */
+static void about_read(const struct det_case *det)
+{
+    static const char *const words[] = {"oversubscribed_in_source", "agents_look_empty_in_source",
+                                        "same_when_occupied"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        (void)read_flag(det->trial->test, words[i], false);
+    }
+    /* Weights and caps count where groups share, priorities where they do not, as in Determined. */
+    const struct doc *groups = reads_get(det->trial->test, "groups");
+    for (const struct doc *group = groups == NULL ? NULL : groups->first; group != NULL;
+         group = group->next) {
+        const char *id;
+        (void)reads_text(reads_get(group, "id"), &id);
+        (void)read_milli(reads_get(group, "weight"), 0);
+        (void)read_milli(reads_get(group, "max_slots"), 0);
+        (void)det_number(group, "priority", 0);
+    }
 }
 
 /* Sums the slots of tasks of a list that this group owns and that are not preemptible. */
@@ -90,8 +121,8 @@ static int64_t fixed_in(const struct doc *list, const char *owner)
     for (const struct doc *task = list == NULL ? NULL : list->first; task != NULL;
          task = task->next) {
         const char *id = "";
-        (void)doc_text(doc_get(task, "id"), &id);
-        (void)doc_text(doc_get(task, "group"), &id);
+        (void)reads_text(reads_get(task, "id"), &id);
+        (void)reads_text(reads_get(task, "group"), &id);
         if (strcmp(id, owner) == 0 && !read_flag(task, "preemptible", true)) {
             slots += det_number(task, "slots", 0);
         }
@@ -103,11 +134,12 @@ static int64_t fixed_in(const struct doc *list, const char *owner)
 static int64_t fixed_slots(const struct det_case *det, const char *owner)
 {
     const struct doc *test = det->trial->test;
-    const struct doc *steps = doc_get(test, "steps");
-    int64_t slots = fixed_in(doc_get(test, "tasks"), owner);
+    const struct doc *steps = reads_get(test, "steps");
+    int64_t slots = fixed_in(reads_get(test, "tasks"), owner);
     for (const struct doc *step = steps == NULL ? NULL : steps->first; step != NULL;
          step = step->next) {
-        slots += read_is(doc_get(step, "op"), "add") ? fixed_in(doc_get(step, "tasks"), owner) : 0;
+        slots +=
+            read_is(reads_get(step, "op"), "add") ? fixed_in(reads_get(step, "tasks"), owner) : 0;
     }
     return slots;
 }
@@ -117,8 +149,8 @@ static int64_t fixed_slots(const struct det_case *det, const char *owner)
 static bool group_open(struct det_case *det, const char *name, const struct doc *group)
 {
     int64_t weight = QUOTA_WEIGHT_DEFAULT;
-    (void)read_scaled(doc_get(group, "weight"), QUOTA_WEIGHT_DEFAULT, &weight);
-    const struct doc *cap = doc_get(group, "max_slots");
+    (void)read_scaled(reads_get(group, "weight"), QUOTA_WEIGHT_DEFAULT, &weight);
+    const struct doc *cap = det->capped ? reads_get(group, "max_slots") : NULL;
     const struct quota_amount slots = {
         .resource = "slots",
         .guaranteed = fixed_slots(det, name),
@@ -145,14 +177,19 @@ enum outcome det_open(struct det_case *det, struct trial *trial)
 {
     *det = (struct det_case){.trial = trial};
     cluster_init(&det->cluster, trial->arena);
-    const struct doc *agents = doc_get(trial->test, "agents");
+    const struct doc *agents = reads_get(trial->test, "agents");
     uint64_t aux_max = 0;
-    for (const struct doc *agent = agents->first; agent != NULL; agent = agent->next) {
+    for (const struct doc *agent = agents == NULL ? NULL : agents->first; agent != NULL;
+         agent = agent->next) {
         const uint64_t own = det_number(agent, "max_zero_slot", 0);
         aux_max = own > aux_max ? own : aux_max;
     }
-    pool_open(det, aux_max);
-    for (const struct doc *agent = agents->first; agent != NULL; agent = agent->next) {
+    about_read(det);
+    if (!pool_open(det, aux_max)) {
+        return CASE_FAILED;
+    }
+    for (const struct doc *agent = agents == NULL ? NULL : agents->first; agent != NULL;
+         agent = agent->next) {
         if (!agent_join(det, agent, aux_max)) {
             return trial_skipped(trial, "more is in use than the agents have");
         }
@@ -160,17 +197,29 @@ enum outcome det_open(struct det_case *det, struct trial *trial)
     return CASE_PASSED;
 }
 
+void det_join_anywhere(struct det_case *det)
+{
+    const struct node_spec spec = {.name = DET_ANYWHERE,
+                                   .slots_milli = (int64_t)ANYWHERE_SLOTS * SLOT_MILLI,
+                                   .cpu_milli = (int64_t)ANYWHERE_SLOTS * SLOT_MILLI,
+                                   .memory_bytes = (int64_t)ANYWHERE_SLOTS * GIB};
+    struct pool_spec pool = cluster_pool(&det->cluster);
+    pool.aux_tasks = ANYWHERE_SLOTS;
+    cluster_pool_set(&det->cluster, &pool);
+    (void)cluster_node(&det->cluster, spec);
+}
+
 void det_close(struct det_case *det)
 {
     cluster_done(&det->cluster);
 }
 
-static const struct doc *group_of(const struct det_case *det, const char *name)
+const struct doc *det_group(const struct det_case *det, const char *name)
 {
-    const struct doc *groups = doc_get(det->trial->test, "groups");
+    const struct doc *groups = reads_get(det->trial->test, "groups");
     for (const struct doc *group = groups == NULL ? NULL : groups->first; group != NULL;
          group = group->next) {
-        if (read_is(doc_get(group, "id"), name)) {
+        if (read_is(reads_get(group, "id"), name)) {
             return group;
         }
     }
@@ -185,7 +234,7 @@ static void avoid_set(const struct det_case *det, const struct doc *list, struct
     }
     const char **names = arena_new(det->trial->arena, const char *, list->count);
     for (const struct doc *one = list->first; one != NULL; one = one->next) {
-        (void)doc_text(one, &names[spec->avoid_count++]);
+        (void)reads_text(one, &names[spec->avoid_count++]);
     }
     spec->avoid = names;
 }
@@ -193,7 +242,7 @@ static void avoid_set(const struct det_case *det, const struct doc *list, struct
 static enum outcome det_task_stage(struct det_case *det, struct det_task *task)
 {
     struct task_spec spec = cluster_task(task->name);
-    const struct doc *group = group_of(det, task->group);
+    const struct doc *group = det_group(det, task->group);
     const uint64_t slots = det_number(task->doc, "slots", 0);
     const char *pool = NULL;
     const char *owner = task->group[0] != '\0' ? task->group : task->name;
@@ -206,7 +255,7 @@ static enum outcome det_task_stage(struct det_case *det, struct det_task *task)
     spec.slots_milli = (int64_t)slots * SLOT_MILLI;
     spec.priority = (uint32_t)(DET_PRIORITY_TOP - det_number(group, "priority", PRIORITY_MIDDLE));
     spec.preemptible = read_flag(task->doc, "preemptible", true);
-    if (doc_text(doc_get(task->doc, "label"), &pool) && pool[0] != '\0') {
+    if (reads_text(reads_get(task->doc, "label"), &pool) && pool[0] != '\0') {
         spec.pools = &pool;
         spec.pool_count = 1;
     }
@@ -214,7 +263,7 @@ static enum outcome det_task_stage(struct det_case *det, struct det_task *task)
         /* A wide task is divided over nodes only if it names nothing but slots. */
         spec.cpu_milli = 0;
     }
-    avoid_set(det, doc_get(task->doc, "blocked_agents"), &spec);
+    avoid_set(det, reads_get(task->doc, "blocked_agents"), &spec);
     task->task = cluster_stage(&det->cluster, spec);
     return CASE_PASSED;
 }
@@ -223,9 +272,9 @@ static enum outcome det_task_stage(struct det_case *det, struct det_task *task)
  * submission. */
 static uint64_t place_in_queue(const struct det_case *det, const struct doc *task)
 {
-    const struct doc *positions = doc_get(det->trial->test, "queue_positions");
+    const struct doc *positions = reads_get(det->trial->test, "queue_positions");
     const char *group = "";
-    (void)doc_text(doc_get(task, "group"), &group);
+    (void)reads_text(reads_get(task, "group"), &group);
     return positions != NULL ? det_number(positions, group, 0) : det_number(task, "submitted", 0);
 }
 
@@ -247,13 +296,16 @@ static const struct doc **by_age(struct det_case *det, const struct doc *list)
 
 static enum outcome task_run(struct det_case *det, struct det_task *task)
 {
-    const char *agent;
-    if (!doc_text(doc_get(task->doc, "allocated_on"), &agent)) {
+    const char *agent = read_flag(task->doc, "allocated", false) ? DET_ANYWHERE : NULL;
+    (void)read_flag(task->doc, "occupies", true); /* see about_read() */
+    (void)reads_text(reads_get(task->doc, "allocated_on"), &agent);
+    if (agent == NULL) {
         return CASE_PASSED;
     }
     const struct node *node = query_node_named(det->cluster.core, agent);
+    node = node != NULL ? node : query_node_named(det->cluster.core, DET_ANYWHERE);
     if (node == NULL || task->task.v == 0) {
-        return trial_skipped(det->trial, "%s cannot run on %s", task->name, agent);
+        return trial_failed(det->trial, "'%s' cannot run on '%s'", task->name, agent);
     }
     task->ran = runs_on(det, task->task, node->id);
     task->beyond = !task->ran;
@@ -274,8 +326,8 @@ enum outcome det_tasks(struct det_case *det, const struct doc *list)
     for (uint32_t i = 0; i < list->count && outcome == CASE_PASSED; i++) {
         struct det_task *task = &det->tasks[det->task_count++];
         *task = (struct det_task){.name = "", .group = "", .doc = order[i]};
-        (void)doc_text(doc_get(order[i], "id"), &task->name);
-        (void)doc_text(doc_get(order[i], "group"), &task->group);
+        (void)reads_text(reads_get(order[i], "id"), &task->name);
+        (void)reads_text(reads_get(order[i], "group"), &task->group);
         outcome = det_task_stage(det, task);
     }
     for (uint32_t i = first; i < det->task_count && outcome == CASE_PASSED; i++) {

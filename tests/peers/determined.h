@@ -31,6 +31,7 @@ struct det_case {
     struct det_task *tasks;
     uint32_t task_count;
     bool by_group; /* groups are projects; false: all tasks are in one project */
+    bool capped;   /* a group's `max_slots` counts */
 };
 
 /* Makes the server, its pool and its nodes, with the amounts that are in use. CASE_PASSED:
@@ -38,11 +39,22 @@ struct det_case {
 enum outcome det_open(struct det_case *det, struct trial *trial);
 void det_close(struct det_case *det);
 
+/* Joins an agent on which every task of the case could run, for cases that have no agents and ask
+ * for no placement. */
+void det_join_anywhere(struct det_case *det);
+
 /* Stages the tasks of a list in the order of age, and starts those that run in the case.
  * CASE_PASSED: ready. */
 enum outcome det_tasks(struct det_case *det, const struct doc *list);
 
 /* Queues the waiting tasks. */
 void det_queue(struct det_case *det);
+
+/* Compares the order of the tasks of each priority with the `expect` of a step, or of the case.
+ * `class` and `state` of both say which tasks are meant. */
+enum outcome det_order_compare(struct det_case *det, const struct doc *step);
+
+/* Returns the group of this name in the case; NULL: there is none. */
+const struct doc *det_group(const struct det_case *det, const char *name);
 
 uint64_t det_number(const struct doc *map, const char *key, uint64_t missing);
