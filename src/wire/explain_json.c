@@ -16,7 +16,9 @@ static void near_text(const struct core *core, const struct explain_node *near, 
 {
     const struct node *node = query_node(core, near->node);
     if (near->code == REASON_TOO_LARGE) {
-        buf_add_str(out, "is smaller than ");
+        /* A part of a wide task may want a node of exactly its size: `uneven: off`. */
+        buf_add_str(out,
+                    near->available > near->wanted ? "is not a node of just " : "is smaller than ");
         reason_text_amount(core, near->resource, near->wanted, out);
     } else if (near->code == REASON_NO_ROOM || near->code == REASON_RESERVED ||
                near->code == REASON_PROMISED) {

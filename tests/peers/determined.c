@@ -89,6 +89,8 @@ static bool pool_open(struct det_case *det, uint64_t aux_max)
     pool.preemption_off = !read_flag(scheduler, "preemption", pool.policy == POLICY_FAIR_SHARE);
     pool.placement = fitting == 1 ? PLACEMENT_SPREAD : PLACEMENT_PACK;
     pool.uneven_off = !read_flag(test, "allow_heterogeneous_fits", false);
+    pool.victims = VICTIMS_YOUNGEST;
+    pool.consolidation_max = 0; /* Determined moves no task */
     cluster_pool_set(&det->cluster, &pool);
     return true;
 }

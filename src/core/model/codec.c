@@ -109,11 +109,17 @@ bool codec_get_tag(struct bytes_reader *in, uint64_t max, uint64_t *tag)
 }
 
 /* Tags of a request. */
-enum { REQUEST_WIDE = 1, REQUEST_AVOID = 2, REQUEST_LABELS = 3, REQUEST_TAG_MAX = REQUEST_LABELS };
+enum {
+    REQUEST_WIDE = 1,
+    REQUEST_AVOID = 2,
+    REQUEST_LABELS = 3,
+    REQUEST_NODES = 4,
+    REQUEST_TAG_MAX = REQUEST_NODES
+};
 
 static void request_later_put(struct buf *out, const struct request *request)
 {
-    if (request->wide) {
+    if (request->wide == WIDE_PARTS) {
         codec_put_tag(out, REQUEST_WIDE);
     }
     if (request->avoid_count > 0) {
@@ -130,6 +136,9 @@ static void request_later_put(struct buf *out, const struct request *request)
             bytes_put_u64(out, request->labels[i].first);
             bytes_put_u64(out, request->labels[i].second);
         }
+    }
+    if (request->wide == WIDE_NODES) {
+        codec_put_tag(out, REQUEST_NODES);
     }
     codec_put_tags_end(out);
 }
@@ -170,11 +179,15 @@ static void request_later_get(struct bytes_reader *in, struct request *ret)
     uint64_t tag = 0;
     while (codec_get_tag(in, REQUEST_TAG_MAX, &tag)) {
         if (tag == REQUEST_WIDE) {
-            ret->wide = 1;
+            ret->wide = WIDE_PARTS;
         } else if (tag == REQUEST_AVOID) {
             avoid_get(in, ret);
-        } else {
+        } else if (tag == REQUEST_LABELS) {
             labels_get(in, ret);
+        } else if (ret->wide == WIDE_NOT) {
+            ret->wide = WIDE_NODES;
+        } else {
+            codec_bad(in); /* a task is divided in one way */
         }
     }
 }
