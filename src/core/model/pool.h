@@ -47,6 +47,8 @@ struct pool {
     uint32_t task_count;    /* tasks that have not ended */
     uint32_t pending_count; /* tasks with a waiting instance that may run */
     uint32_t running_count; /* tasks with an allocation */
+    /* of the tasks with an allocation: tasks that a move in the queue put behind another task */
+    uint32_t overtaken_count;
     /* enum pool_policy. struct pool_spec describes the members from here to `order` */
     uint8_t policy;
     uint8_t placement;

@@ -123,7 +123,9 @@ struct task {
     uint8_t reserved;    /* the task has a reservation */
     /* the task is a gang with groups, and some group needs fewer than all of its instances or groups */
     uint8_t by_groups;
-    uint8_t lacks;        /* enum gang_lack; LACKS_NOTHING unless by_groups */
+    uint8_t lacks; /* enum gang_lack; LACKS_NOTHING unless by_groups */
+    /* the task holds places, and a move in the queue put it behind another task */
+    uint8_t overtaken;
     uint64_t depends_met; /* bit i: the i-th dependency of the spec no longer binds the task */
     struct blob *spec; /* encoded task_spec: argv, env, names, tags; see spec_codec_task_decode() */
 };

@@ -80,6 +80,7 @@ struct usage_wants {
 struct task_mark {
     bool queued;
     bool active;
+    bool overtaken;
     pool_id pool;
     uint8_t state;
     struct okey queue;

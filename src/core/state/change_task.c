@@ -60,6 +60,7 @@ static void mark_take(const struct core *core, const struct task *task, struct t
 {
     *ret = (struct task_mark){.queued = task->queued,
                               .active = task->active_count > 0,
+                              .overtaken = task->overtaken,
                               .pool = task->pool,
                               .state = task->state,
                               .queue = key_queue(task),
@@ -75,6 +76,7 @@ void change_task_mark_new(const struct core *core, const struct task *task, stru
     ret->stale = false;
     ret->queued = false;
     ret->active = false;
+    ret->overtaken = false;
     ret->state = TASK_STATE_COUNT;
     ret->wants = (struct usage_wants){0};
 }
@@ -172,6 +174,12 @@ static void counts_update(struct core *core, const struct task *task, const stru
     } else if (!active && mark->active) {
         change_pool_edit(core, mark->pool)->running_count--;
     }
+    if (task->overtaken || mark->overtaken) {
+        change_pool_edit(core, task->pool)->overtaken_count += task->overtaken;
+        struct pool *before = change_pool_edit(core, mark->pool);
+        must(before->overtaken_count >= mark->overtaken);
+        before->overtaken_count -= mark->overtaken;
+    }
     if (task->state == mark->state) {
         return;
     }
@@ -209,6 +217,7 @@ void change_task_close(struct core *core, struct task *task, const struct task_m
     task->queued = task_may_queue(core, task);
     task->by_length = pool_by_length(query_pool(core, task->pool));
     task->reserved = task->reserved && task->queued && task->pool.v == mark->pool.v;
+    task->overtaken = task->overtaken && task->active_count > 0;
     if (task->claimed_count + task->moving_count > 0 &&
         (!task_keeps_claims(task) || claims_too_few(core, task))) {
         change_claim_drop_all(core, task);

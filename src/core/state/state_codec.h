@@ -36,7 +36,8 @@ enum {
     STATE_VERSION_RAN = 10,       /* since when tasks run, and how long they ran before that */
     /* nodes, accounts and quotas end with tagged fields, too; the blob of a task has all edits */
     STATE_VERSION_GROWTH = 11,
-    STATE_VERSION = 11,
+    STATE_VERSION_OVERTAKEN = 12, /* running tasks that a move in the queue put behind others */
+    STATE_VERSION = 12,
 };
 
 /* Far above any row number that is ever given, and far below the numbers whose sums could wrap. */

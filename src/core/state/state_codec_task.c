@@ -241,6 +241,7 @@ static const struct record_field task_fields[] = {
     TASK_FIELD(UINT, cause, 0, END_CAUSE_COUNT - 1),
     TASK_BELOW(pool_next, pools, .since = STATE_VERSION_ACCOUNTS),
     TASK_ANY(depends_met, .since = STATE_VERSION_ACCOUNTS),
+    TASK_FIELD(BOOL, overtaken, 0, 1, .since = STATE_VERSION_OVERTAKEN),
 };
 static const struct record_table task_table = RECORD_TABLE(struct task, task_fields);
 
@@ -294,6 +295,9 @@ static bool task_sound(const struct task *task)
         return false;
     }
     if (task->pool_next.v != 0 && (task->active_count == 0 || task->pool_next.v == task->pool.v)) {
+        return false;
+    }
+    if (task->overtaken && task->active_count == 0) {
         return false;
     }
     return task->state != TASK_STAGED || task->active_count == 0;

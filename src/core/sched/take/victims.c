@@ -262,12 +262,24 @@ static struct donor *donor_of(struct victims *victims, const struct account_view
 }
 
 /* Is the search for tasks of lower priority, and does this piece have no lower priority than the claimant? Pieces that follow in the
- * order of a project have no lower priority than this piece. */
+ * order of a project have no lower priority than this piece. A search over the whole pool goes on to pieces of the claimant's own
+ * priority where the user has put running tasks behind others: is_behind() then judges each piece. */
 static bool too_important(const struct victims *victims, const struct piece *piece)
 {
     const struct victims_ask *ask = victims->ask;
     const bool lower = ask->of == VICTIMS_OF_OWN || ask->of == VICTIMS_OF_LOWER;
-    return lower && piece->task->priority >= ask->task->priority;
+    const bool equals = ask->of == VICTIMS_OF_LOWER && victims->pool->overtaken_count > 0;
+    return lower && (equals ? piece->task->priority > ask->task->priority
+                            : piece->task->priority >= ask->task->priority);
+}
+
+/* May the claimant take the piece by priority, or because the user put the piece's task behind the claimant in the queue? True for
+ * every piece of a search that asks for no priority. */
+static bool is_behind(const struct victims_ask *ask, const struct piece *piece)
+{
+    const struct task *task = piece->task;
+    return ask->of != VICTIMS_OF_LOWER || task->priority < ask->task->priority ||
+           (task->overtaken && task->rank > ask->task->rank);
 }
 
 /* Would the piece have to move, and has it run for too long? */
@@ -283,7 +295,8 @@ static bool piece_eligible(struct victims *victims, const struct donor *donor,
     must(donor->search == victims->search);
     must(!donor->closed);
     const struct victims_ask *ask = victims->ask;
-    if (piece->taken || piece->task->id.v == ask->task->id.v || too_old(victims, piece)) {
+    if (piece->taken || piece->task->id.v == ask->task->id.v || too_old(victims, piece) ||
+        !is_behind(ask, piece)) {
         return false;
     }
     if (piece->extra ||

@@ -18,8 +18,10 @@
 enum victims_of {
     VICTIMS_OF_OTHERS, /* reclaim: other accounts, as reclaim_rules_from() allows */
     VICTIMS_OF_OWN,    /* preemption: tasks of lower priority in the claimant's account */
-    VICTIMS_OF_LOWER, /* preemption under policy `priority`: tasks of lower priority in any account */
-    VICTIMS_OF_ALL,   /* consolidation: tasks of any account, which are moved and not lost */
+    /* preemption under policy `priority`: tasks of lower priority in any account, and tasks of the same priority that a move put
+     * behind the claimant in the queue */
+    VICTIMS_OF_LOWER,
+    VICTIMS_OF_ALL, /* consolidation: tasks of any account, which are moved and not lost */
 };
 
 /* A moved task is stopped and started again. Only tasks that have run for at most MOVE_RUN_MS_MAX are moved: the wait of
