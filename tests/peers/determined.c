@@ -116,8 +116,18 @@ static void about_read(const struct det_case *det)
     }
 }
 
+/* May the task be preempted in the translation? A waiting task that may not be preempted once it
+ * runs has no better right to start. In Weir it would need a guarantee to start at all, and with
+ * the guarantee it would take from others. So in a single pass it waits as a preemptible task. */
+static bool det_preemptible(const struct det_case *det, const struct doc *task)
+{
+    const bool waits = det->by_group && reads_get(task, "allocated_on") == NULL;
+    const bool once = reads_get(det->trial->test, "steps") == NULL;
+    return read_flag(task, "preemptible", true) || (waits && once);
+}
+
 /* Sums the slots of tasks of a list that this group owns and that are not preemptible. */
-static int64_t fixed_in(const struct doc *list, const char *owner)
+static int64_t fixed_in(const struct det_case *det, const struct doc *list, const char *owner)
 {
     uint64_t slots = 0;
     for (const struct doc *task = list == NULL ? NULL : list->first; task != NULL;
@@ -125,7 +135,7 @@ static int64_t fixed_in(const struct doc *list, const char *owner)
         const char *id = "";
         (void)reads_text(reads_get(task, "id"), &id);
         (void)reads_text(reads_get(task, "group"), &id);
-        if (strcmp(id, owner) == 0 && !read_flag(task, "preemptible", true)) {
+        if (strcmp(id, owner) == 0 && !det_preemptible(det, task)) {
             slots += det_number(task, "slots", 0);
         }
     }
@@ -137,11 +147,12 @@ static int64_t fixed_slots(const struct det_case *det, const char *owner)
 {
     const struct doc *test = det->trial->test;
     const struct doc *steps = reads_get(test, "steps");
-    int64_t slots = fixed_in(reads_get(test, "tasks"), owner);
+    int64_t slots = fixed_in(det, reads_get(test, "tasks"), owner);
     for (const struct doc *step = steps == NULL ? NULL : steps->first; step != NULL;
          step = step->next) {
-        slots +=
-            read_is(reads_get(step, "op"), "add") ? fixed_in(reads_get(step, "tasks"), owner) : 0;
+        slots += read_is(reads_get(step, "op"), "add")
+                     ? fixed_in(det, reads_get(step, "tasks"), owner)
+                     : 0;
     }
     return slots;
 }
@@ -228,15 +239,20 @@ const struct doc *det_group(const struct det_case *det, const char *name)
     return NULL;
 }
 
-/* Sets the nodes to avoid, where the case names agents to avoid. */
-static void avoid_set(const struct det_case *det, const struct doc *list, struct task_spec *spec)
+/* Sets the nodes to avoid, where the case names agents to avoid. A task that already runs on such
+ * an agent goes on there. */
+static void avoid_set(const struct det_case *det, const struct doc *task, struct task_spec *spec)
 {
+    const struct doc *list = reads_get(task, "blocked_agents");
     if (list == NULL || list->count == 0) {
         return;
     }
     const char **names = arena_new(det->trial->arena, const char *, list->count);
     for (const struct doc *one = list->first; one != NULL; one = one->next) {
-        (void)reads_text(one, &names[spec->avoid_count++]);
+        names[spec->avoid_count] = "";
+        (void)reads_text(one, &names[spec->avoid_count]);
+        const bool here = read_is(reads_get(task, "allocated_on"), names[spec->avoid_count]);
+        spec->avoid_count += !here;
     }
     spec->avoid = names;
 }
@@ -256,7 +272,7 @@ static enum outcome det_task_stage(struct det_case *det, struct det_task *task)
     }
     spec.slots_milli = (int64_t)slots * SLOT_MILLI;
     spec.priority = (uint32_t)(DET_PRIORITY_TOP - det_number(group, "priority", PRIORITY_MIDDLE));
-    spec.preemptible = read_flag(task->doc, "preemptible", true);
+    spec.preemptible = det_preemptible(det, task->doc);
     if (reads_text(reads_get(task->doc, "label"), &pool) && pool[0] != '\0') {
         spec.pools = &pool;
         spec.pool_count = 1;
@@ -265,19 +281,17 @@ static enum outcome det_task_stage(struct det_case *det, struct det_task *task)
         /* A wide task is divided over nodes only if it names nothing but slots. */
         spec.cpu_milli = 0;
     }
-    avoid_set(det, reads_get(task->doc, "blocked_agents"), &spec);
+    avoid_set(det, task->doc, &spec);
     task->task = cluster_stage(&det->cluster, spec);
     return CASE_PASSED;
 }
 
-/* Returns the position of the task's group, if the case has positions, else the time of
- * submission. */
-static uint64_t place_in_queue(const struct det_case *det, const struct doc *task)
+/* Returns what the order of submission goes by. With positions in the queue the running tasks came
+ * first, and moves then put the tasks in order: see positions_set(). */
+static uint64_t place_in_age(const struct det_case *det, const struct doc *task)
 {
-    const struct doc *positions = reads_get(det->trial->test, "queue_positions");
-    const char *group = "";
-    (void)reads_text(reads_get(task, "group"), &group);
-    return positions != NULL ? det_number(positions, group, 0) : det_number(task, "submitted", 0);
+    const bool moved = reads_get(det->trial->test, "queue_positions") != NULL;
+    return moved ? reads_get(task, "allocated_on") == NULL : det_number(task, "submitted", 0);
 }
 
 /* Sorts tasks by age: the order of the list, except for tasks with a time of submission. */
@@ -287,8 +301,8 @@ static const struct doc **by_age(struct det_case *det, const struct doc *list)
     uint32_t count = 0;
     for (const struct doc *one = list->first; one != NULL; one = one->next) {
         uint32_t at = count++;
-        const uint64_t when = place_in_queue(det, one);
-        for (; at > 0 && place_in_queue(det, order[at - 1]) > when; at--) {
+        const uint64_t when = place_in_age(det, one);
+        for (; at > 0 && place_in_age(det, order[at - 1]) > when; at--) {
             order[at] = order[at - 1];
         }
         order[at] = one;
@@ -314,6 +328,48 @@ static enum outcome task_run(struct det_case *det, struct det_task *task)
     return CASE_PASSED;
 }
 
+static uint64_t position_of(const struct det_case *det, const struct det_task *task)
+{
+    return det_number(reads_get(det->trial->test, "queue_positions"), task->group, 0);
+}
+
+static bool stands_too_early(const struct det_case *det, const struct det_task *other,
+                             const struct det_task *task)
+{
+    const struct task *a = query_task(det->cluster.core, other->task);
+    const struct task *b = query_task(det->cluster.core, task->task);
+    return a != NULL && b != NULL && a->priority == b->priority && a->rank < b->rank &&
+           position_of(det, other) > position_of(det, task);
+}
+
+/* Moves tasks of one priority, as a user would, until they stand as their groups' positions say.
+ * Tasks of one group stay in the order of submission. */
+static enum outcome positions_set(struct det_case *det)
+{
+    const struct doc *positions = reads_get(det->trial->test, "queue_positions");
+    for (const struct doc *one = positions == NULL ? NULL : positions->first; one != NULL;
+         one = one->next) {
+        if (det_group(det, one->key.p) == NULL) {
+            return trial_failed(det->trial, "'queue_positions' names '%s', which is no group",
+                                one->key.p);
+        }
+        (void)det_number(positions, one->key.p, 0);
+    }
+    for (uint32_t i = 0; positions != NULL && i < det->task_count; i++) {
+        for (uint32_t j = 0; j < i; j++) {
+            const struct det_task *task = &det->tasks[i];
+            const struct det_task *other = &det->tasks[j];
+            struct input in = {.type = INPUT_TASK_MOVE};
+            in.task.task = task->task;
+            in.task.move = (struct task_move){other->task, false};
+            if (stands_too_early(det, other, task) && cluster_do(&det->cluster, in) != VERDICT_OK) {
+                return trial_failed(det->trial, "a move to the place of 'queue_positions' fails");
+            }
+        }
+    }
+    return CASE_PASSED;
+}
+
 enum outcome det_tasks(struct det_case *det, const struct doc *list)
 {
     struct det_task *all =
@@ -322,7 +378,6 @@ enum outcome det_tasks(struct det_case *det, const struct doc *list)
         all[i] = det->tasks[i];
     }
     det->tasks = all;
-    const uint32_t first = det->task_count;
     const struct doc **order = by_age(det, list);
     enum outcome outcome = CASE_PASSED;
     for (uint32_t i = 0; i < list->count && outcome == CASE_PASSED; i++) {
@@ -331,11 +386,10 @@ enum outcome det_tasks(struct det_case *det, const struct doc *list)
         (void)reads_text(reads_get(order[i], "id"), &task->name);
         (void)reads_text(reads_get(order[i], "group"), &task->group);
         outcome = det_task_stage(det, task);
+        outcome = outcome == CASE_PASSED ? task_run(det, task) : outcome;
+        det_queue(det);
     }
-    for (uint32_t i = first; i < det->task_count && outcome == CASE_PASSED; i++) {
-        outcome = task_run(det, &det->tasks[i]);
-    }
-    return outcome;
+    return outcome == CASE_PASSED ? positions_set(det) : outcome;
 }
 
 void det_queue(struct det_case *det)

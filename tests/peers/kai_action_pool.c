@@ -42,7 +42,8 @@ static void node_join(struct action_case *action, const struct doc *node)
             (struct named_amount){action_profile_name(one), read_milli(one, 0)};
     }
     /* A node whose devices are cut into parts has no whole devices. */
-    const bool cut = reads_get(node, "mig_strategy") != NULL;
+    const struct doc *strategy = reads_get(node, "mig_strategy");
+    const bool cut = strategy != NULL && !read_is(strategy, "none");
     const int64_t gpus = action_whole(node, "gpus");
     const int64_t gpu_memory_bytes = action_whole(node, "gpu_memory_mib") * MIB;
     spec.device_count = cut ? 0 : (uint32_t)gpus;
@@ -136,9 +137,12 @@ bool action_plugin(const struct doc *test, const char *name)
  * jobs of several priorities. The others place one task, and the setting of the pool says how. */
 static bool plugins_known(struct trial *trial)
 {
-    static const char *const known[] = {"proportion",  "priority", "nodeplacement",
-                                        "gpuspread",   "gpupack",  "nodeavailability",
-                                        "resourcetype"};
+    static const char *const known[] = {
+        "proportion",   "priority",      "nodeplacement", "gpuspread",        "gpupack",
+        "resourcetype", "predicates",    "podaffinity",   "nodeavailability", "elastic",
+        "taskorder",    "subgrouporder", "topology",      "gpusharingorder",  "nominatednode",
+        "minruntime",   "kubeflow",      "ray",           "dynamicresources", "snapshot",
+    };
     const struct doc *plugins = reads_get(reads_get(trial->test, "run"), "only_plugins");
     uint32_t count = 0;
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
@@ -159,42 +163,69 @@ static bool plugins_known(struct trial *trial)
     return true;
 }
 
-/* Reads how many pods a node takes. Weir counts only tasks without slots; a bound that counts
- * other tasks, too, cannot be expressed. */
+/* How many pods of a case request devices, and how many do not. */
+struct pod_counts {
+    uint32_t with;
+    uint32_t without;
+};
+
+static struct pod_counts pods_count(const struct doc *test)
+{
+    struct pod_counts counts = {0, 0};
+    for (const struct doc *job = reads_get(test, "jobs")->first; job != NULL; job = job->next) {
+        const struct doc *per_task = reads_get(job, "per_task");
+        const struct doc *tasks = reads_get(job, "tasks");
+        for (const struct doc *pod = tasks == NULL ? NULL : tasks->first; pod != NULL;
+             pod = pod->next) {
+            const int64_t gpus =
+                read_milli(reads_get(pod, "gpus"), read_milli(reads_get(per_task, "gpus"), 0));
+            const bool devices = gpus > 0 || reads_get(pod, "mig") != NULL ||
+                                 read_milli(reads_get(per_task, "gpu_memory_mib"), 0) > 0;
+            counts.with += devices;
+            counts.without += !devices;
+        }
+    }
+    return counts;
+}
+
+/* Reads how many pods a node takes. Weir counts only tasks without slots, with one bound for the
+ * pool; a bound that binds in another way cannot be expressed. */
 static bool pods_read(struct trial *trial, struct pool_spec *pool)
 {
     const struct doc *nodes = reads_get(trial->test, "nodes");
-    const struct doc *jobs = reads_get(trial->test, "jobs");
-    const int64_t most = action_whole(nodes->first, "max_pods");
-    int64_t pods = 0;
-    for (const struct doc *job = jobs->first; job != NULL; job = job->next) {
-        const struct doc *tasks = reads_get(job, "tasks");
-        pods += tasks == NULL ? 0 : tasks->count;
-    }
+    const struct pod_counts pods = pods_count(trial->test);
+    int64_t least = INT64_MAX;
+    int64_t most = 0;
     for (const struct doc *node = nodes->first; node != NULL; node = node->next) {
-        if (action_whole(node, "max_pods") != most || most < pods) {
-            (void)trial_failed(trial,
-                               "'nodes.max_pods' differs, or is less than the case has pods");
-            return false;
-        }
+        const int64_t own = action_whole(node, "max_pods");
+        least = own < least ? own : least;
+        most = own > most ? own : most;
     }
-    pool->aux_tasks = (uint32_t)most;
+    const bool binds = least < (int64_t)pods.with + pods.without;
+    if (binds && (pods.with > 0 || least != most)) {
+        (void)trial_failed(trial, "'nodes.max_pods' binds tasks with devices, or differs");
+        return false;
+    }
+    pool->aux_tasks = (uint32_t)least;
     return true;
 }
 
+/* Reads the placement. A pool of Weir has one, for all tasks. */
 static bool placement_read(struct trial *trial, const struct doc *run, struct pool_spec *pool)
 {
     const struct doc *placement = reads_get(run, "placement");
     const int gpu = reads_word(trial, placement, "gpu", "binpack|spread");
     const int cpu = reads_word(trial, placement, "cpu", "binpack|spread");
+    const struct pod_counts pods = pods_count(trial->test);
     if (gpu < 0 || cpu < 0) {
         return false;
     }
-    if (gpu != cpu) {
-        (void)trial_failed(trial, "'run.placement.cpu': a pool of Weir has one placement");
+    if (gpu != cpu && pods.with > 0 && pods.without > 0) {
+        (void)trial_failed(trial, "'run.placement.cpu' differs from 'run.placement.gpu'");
         return false;
     }
-    pool->placement = gpu == 1 ? PLACEMENT_SPREAD : PLACEMENT_PACK;
+    const int own = pods.with > 0 ? gpu : cpu;
+    pool->placement = own == 1 ? PLACEMENT_SPREAD : PLACEMENT_PACK;
     return true;
 }
 
@@ -219,7 +250,7 @@ enum outcome action_pool(struct action_case *action)
     cluster_pool_set(&action->cluster, &pool);
     const struct doc *nodes = reads_get(trial->test, "nodes");
     for (const struct doc *node = nodes->first; node != NULL; node = node->next) {
-        if (reads_word(trial, node, "mig_strategy", "mixed|single") < 0) {
+        if (reads_word(trial, node, "mig_strategy", "mixed|single|none") < 0) {
             return CASE_FAILED;
         }
         node_join(action, node);
