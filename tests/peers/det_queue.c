@@ -209,7 +209,12 @@ static const struct det_task *order_next(const struct det_case *det, const struc
 static enum outcome list_compare(const struct det_case *det, const struct order_ask *ask,
                                  const struct doc *list)
 {
-    const uint32_t priority = DET_PRIORITY_TOP - (uint32_t)strtoul(list->key.p, NULL, 10);
+    char *end = NULL;
+    const unsigned long value = strtoul(list->key.p, &end, 10);
+    if (list->kind != DOC_LIST || *end != '\0' || value == 0 || value >= DET_PRIORITY_TOP) {
+        return trial_failed(det->trial, "'%s' is no priority with a list of tasks", list->key.p);
+    }
+    const uint32_t priority = DET_PRIORITY_TOP - (uint32_t)value;
     const struct task *after = NULL;
     reads_note(list);
     for (const struct doc *name = list->first; name != NULL; name = name->next) {
@@ -255,9 +260,7 @@ static enum outcome lists_compare(const struct det_case *det, const struct order
     }
     for (const struct doc *list = lists->first; list != NULL && outcome == CASE_PASSED;
          list = list->next) {
-        outcome = list->kind == DOC_LIST
-                      ? list_compare(det, ask, list)
-                      : trial_failed(det->trial, "'%s' is no list of tasks", list->key.p);
+        outcome = list_compare(det, ask, list);
     }
     return outcome;
 }

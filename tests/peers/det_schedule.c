@@ -255,15 +255,16 @@ static enum outcome scheduled(struct det_case *det, const struct doc *expect)
 
 static enum outcome step_run(struct det_case *det, const struct doc *step)
 {
-    enum { SCHEDULE, START_DECIDED, ADD, FINISH, QUEUE_JOBS, QUEUE_STATS, ORDER };
-    static const char words[] = "schedule|start_decided|add|finish|queue_jobs|queue_stats|order";
+    enum { SCHEDULE, START_DECIDED, ADD, FINISH, START, QUEUE_JOBS, QUEUE_STATS, ORDER, CHECK };
+    static const char words[] = "schedule|start_decided|add|finish|start|queue_jobs|queue_stats|"
+                                "order|check";
     const struct doc *expect = reads_get(step, "expect");
     const struct doc *tasks = reads_get(step, "tasks");
     const int op = reads_word(det->trial, step, "op", words);
     if (op >= QUEUE_JOBS && expect == NULL) {
         return trial_failed(det->trial, "a step that compares has no 'expect'");
     }
-    if ((op == ADD || op == FINISH) && tasks == NULL) {
+    if ((op == ADD || op == FINISH || op == START) && tasks == NULL) {
         return trial_failed(det->trial, "a step has no 'tasks'");
     }
     switch (op) {
@@ -276,11 +277,14 @@ static enum outcome step_run(struct det_case *det, const struct doc *step)
         return det_tasks(det, tasks);
     case FINISH:
         return all_ended(det, tasks);
+    case START:
+        return det_start(det, tasks);
     case QUEUE_JOBS:
         return jobs_compare(det, expect);
     case QUEUE_STATS:
         return counted(det, expect);
     case ORDER:
+    case CHECK:
         det_queue(det);
         return det_order_compare(det, step);
     default:

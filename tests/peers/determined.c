@@ -392,6 +392,32 @@ enum outcome det_tasks(struct det_case *det, const struct doc *list)
     return outcome == CASE_PASSED ? positions_set(det) : outcome;
 }
 
+/* Starts a task on the first node that takes it whole. */
+static bool starts_somewhere(struct det_case *det, struct det_task *task)
+{
+    for (const struct node *node = query_node_next(det->cluster.core, (node_id){0});
+         node != NULL && !task->ran; node = query_node_next(det->cluster.core, node->id)) {
+        task->ran = cluster_runs(&det->cluster, task->task, 0, node->id, 0);
+    }
+    return task->ran;
+}
+
+enum outcome det_start(struct det_case *det, const struct doc *names)
+{
+    det_queue(det);
+    for (const struct doc *name = names->first; name != NULL; name = name->next) {
+        bool started = false;
+        for (uint32_t i = 0; i < det->task_count && !started; i++) {
+            struct det_task *task = &det->tasks[i];
+            started = task->task.v != 0 && read_is(name, task->name) && starts_somewhere(det, task);
+        }
+        if (!started) {
+            return trial_failed(det->trial, "a task of a step cannot start");
+        }
+    }
+    return CASE_PASSED;
+}
+
 void det_queue(struct det_case *det)
 {
     for (uint32_t i = 0; i < det->task_count; i++) {

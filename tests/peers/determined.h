@@ -47,6 +47,9 @@ void det_join_anywhere(struct det_case *det);
  * CASE_PASSED: ready. */
 enum outcome det_tasks(struct det_case *det, const struct doc *list);
 
+/* Starts the named tasks where they fit, without a pass. CASE_PASSED: all run. */
+enum outcome det_start(struct det_case *det, const struct doc *names);
+
 /* Queues the waiting tasks. */
 void det_queue(struct det_case *det);
 
