@@ -27,8 +27,9 @@ static bool released(const struct det_case *det, const struct det_task *task)
 
 static bool allocated(const struct det_case *det, const struct det_task *task)
 {
-    return !task->ran && !task->beyond && task->task.v != 0 &&
-           cluster_active(&det->cluster, task->task) > 0;
+    const struct task *row = query_task(det->cluster.core, task->task);
+    return !task->ran && !task->beyond && row != NULL &&
+           (row->active_count > 0 || (det->looks_empty && row->claimed_count > 0));
 }
 
 /* Determined may promise one place to several tasks. Weir starts only tasks that have a place. */

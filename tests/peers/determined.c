@@ -97,13 +97,12 @@ static bool pool_open(struct det_case *det, uint64_t aux_max)
 
 /* Reads what a case says about itself. Weir's nodes are never over-full (P1), so running tasks
  * hold their places also where they do not in the source; determined.h says what then counts. */
-static void about_read(const struct det_case *det)
+static void about_read(struct det_case *det)
 {
-    static const char *const words[] = {"oversubscribed_in_source", "agents_look_empty_in_source",
-                                        "same_when_occupied"};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        (void)read_flag(det->trial->test, words[i], false);
-    }
+    const struct doc *test = det->trial->test;
+    const bool same = read_flag(test, "same_when_occupied", false);
+    (void)read_flag(test, "oversubscribed_in_source", false);
+    det->looks_empty = read_flag(test, "agents_look_empty_in_source", false) && !same;
     /* Weights and caps count where groups share, priorities where they do not, as in Determined. */
     const struct doc *groups = reads_get(det->trial->test, "groups");
     for (const struct doc *group = groups == NULL ? NULL : groups->first; group != NULL;

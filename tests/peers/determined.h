@@ -7,7 +7,9 @@
  * In Weir the number of zero-slot tasks per node is a setting of the pool. Where agents differ,
  * the smaller ones are filled up with tasks that never end. Running tasks beyond what the agents
  * have are impossible (P1). They wait instead, and count as released when they neither run nor
- * have a promise after the pass.
+ * have a promise after the pass. Where running tasks hold no places in the source, a task starts
+ * there beside those that are stopped for it. In Weir it gets their places promised, which then
+ * counts as a start.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -32,6 +34,8 @@ struct det_case {
     uint32_t task_count;
     bool by_group; /* groups are projects; false: all tasks are in one project */
     bool capped;   /* a group's `max_slots` counts */
+    /* in the source running tasks leave their places free: a promised place counts as a start */
+    bool looks_empty;
 };
 
 /* Makes the server, its pool and its nodes, with the amounts that are in use. CASE_PASSED:
