@@ -6,7 +6,7 @@
  *
  * `free` and `total` are amounts of the request's measure, score_resource(). A node that has nothing of the measure scores 0. For a task
  * that requests nothing the amounts are slots on a node whose slots are in use, and places for such tasks on any other node. The search
- * computes scores for such tasks only. For other tasks it walks an index whose order agrees with the scores among nodes of equal size.
+ * walks an index whose order agrees with the scores among nodes of equal size; search_better() compares scores where it does not.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 

@@ -14,7 +14,7 @@
 #include "core/model/vector.h"
 #include "core/sched/order/trail.h"
 #include "core/sched/place/score.h"
-#include "core/sched/place/search_aux.h"
+#include "core/sched/place/search_better.h"
 #include "core/sched/place/tight.h"
 #include "core/state/capacity.h"
 #include "core/state/key.h"
@@ -420,8 +420,8 @@ static const struct node *search_all(struct overlay *overlay, const struct asker
 const struct node *search_first(struct overlay *overlay, const struct asker *asker, uint32_t count)
 {
     must(count > 0);
-    if (overlay->tightest || score_resource(asker->request) == RESOURCE_AUX) {
-        return (overlay->tightest ? tight_first : search_aux_first)(overlay, asker, count);
+    if (overlay->tightest) {
+        return tight_first(overlay, asker, count);
     }
     uint64_t at;
     const struct node *node = known_no_node(overlay, asker, &at)
@@ -430,7 +430,7 @@ const struct node *search_first(struct overlay *overlay, const struct asker *ask
     if (node == NULL && count == 1) {
         no_node_note(overlay, asker);
     }
-    return node;
+    return node == NULL ? NULL : search_better(overlay, asker, count, node);
 }
 
 uint32_t search_most(struct overlay *overlay, const struct asker *asker, uint32_t max)
