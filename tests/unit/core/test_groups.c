@@ -3,6 +3,7 @@
 #include "core_rig.h"
 
 #include "core/sched/explain/explain.h"
+#include "core/sched/order/form_chunk.h"
 
 #include <string.h>
 
@@ -227,6 +228,31 @@ static void minimums_beyond_the_groups_are_refused(void **state)
     rig_done(&rig);
 }
 
+/* Three of four workers leave, and the fourth waits. The group needs two workers together, so the fourth does not come alone. */
+static void a_group_waits_for_those_of_it_that_leave(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_init(&rig);
+    rig_node(&rig, "n1", 5, 0, 1);
+    const task_id id = rig_submit(&rig, elastic(true));
+    rig_pass(&rig);
+    assert_int_equal(running(&rig, id, 2, 6), 3);
+    const struct task *task = query_task(rig.core, id);
+    struct arena arena;
+    arena_init(&arena);
+    const struct node **at = form_chunk_at(rig.core, task, &arena);
+    uint32_t indices[6];
+    assert_int_equal(form_chunk(rig.core, task, at, 0, indices), 1);
+    assert_int_equal(indices[0], 5);
+    for (uint32_t i = 2; i < 5; i++) {
+        at[i] = NULL;
+    }
+    assert_int_equal(form_chunk(rig.core, task, at, 0, indices), 0);
+    arena_done(&arena);
+    rig_done(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -238,6 +264,7 @@ int main(void)
         cmocka_unit_test(a_lost_node_breaks_one_group_only),
         cmocka_unit_test(minimums_and_labels_are_kept),
         cmocka_unit_test(minimums_beyond_the_groups_are_refused),
+        cmocka_unit_test(a_group_waits_for_those_of_it_that_leave),
     };
     return cmocka_run_group_tests_name("groups", tests, NULL, NULL);
 }
