@@ -9,6 +9,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/order/account_order.h"
 #include "core/sched/order/fairshare.h"
+#include "core/sched/order/gates.h"
 #include "core/sched/order/reclaim_rules.h"
 #include "prop_run.h"
 #include "world.h"
@@ -23,6 +24,8 @@ enum {
     PROJECTS_MAX = 3, /* most projects of a department */
     ACCOUNTS_MAX_HERE = DEPARTMENTS_MAX * (PROJECTS_MAX + 1),
     GANGS_MAX = 5, /* most gangs of a project */
+    SLOTS_MAX_USUAL = 4,
+    SLOTS_MAX_OVERSIZED = 12,
     ROUNDS_MAX = 100,
     DIMS = 2,
 };
@@ -51,6 +54,7 @@ struct organisation {
     struct losses losses;
     struct arena arena;
     uint64_t evicted_count;
+    bool oversized; /* some gangs are larger than most guarantees */
 };
 
 /* ---- making an organisation ---- */
@@ -91,9 +95,12 @@ static void gang_set(struct organisation *org, struct project *project, struct g
     (runs ? vector_sub : vector_add)(&org->free, &gang->size);
 }
 
-static bool fits(const struct organisation *org, const struct gang *gang)
+/* Does the gang fit the free amounts and the limits of its project and department? */
+static bool fits(const struct organisation *org, const struct project *project,
+                 const struct gang *gang)
 {
-    return vector_above(&gang->size, &org->free, DIMS) == 0;
+    return vector_above(&gang->size, &org->free, DIMS) == 0 &&
+           gates_limit(&org->pool, project->account, &gang->size).gate == GATE_OPEN;
 }
 
 /* Divides one dimension among siblings, down the tree. */
@@ -144,11 +151,26 @@ static void project_new(struct organisation *org, struct dice *dice,
     project->gang_count = dice_roll(dice, GANGS_MAX + 1);
     for (uint32_t i = 0; i < project->gang_count; i++) {
         struct gang *gang = &project->gangs[i];
-        gang->size = (struct vector){{1 + dice_roll(dice, 4), dice_roll(dice, 5)}};
+        const bool large = org->oversized && dice_once_in(dice, 3);
+        const uint32_t slots_max = large ? SLOTS_MAX_OVERSIZED : SLOTS_MAX_USUAL;
+        gang->size = (struct vector){{1 + dice_roll(dice, slots_max), dice_roll(dice, 5)}};
         vector_add(&org->demand[project->account->index], &gang->size);
         vector_add(&org->demand[department->index], &gang->size);
-        if (fits(org, gang) && dice_once_in(dice, 2)) {
+        if (fits(org, project, gang) && dice_once_in(dice, 2)) {
             gang_set(org, project, gang, true);
+        }
+    }
+}
+
+/* Raises the guarantee of a department to what the department has promised. Organisations with
+ * oversized gangs need this: README.md of core/sched, L5. */
+static void promises_cover(struct account_view *department)
+{
+    for (uint32_t dim = 0; dim < DIMS; dim++) {
+        const int64_t promised = department->promised.at[dim];
+        if (promised == VECTOR_UNLIMITED ||
+            !vector_within_at(promised, department->guaranteed.at[dim])) {
+            department->guaranteed.at[dim] = promised;
         }
     }
 }
@@ -161,12 +183,16 @@ static void organisation_make(struct organisation *org, uint64_t seed)
     org->pool = (struct account_pool){
         .dims = DIMS, .total = {{4 + dice_roll(&dice, 17), 40}}, .unit = {{1, 1}}};
     org->free = org->pool.total;
+    org->oversized = dice_once_in(&dice, 2);
     const uint32_t departments = 1 + dice_roll(&dice, DEPARTMENTS_MAX);
     for (uint32_t d = 0; d < departments; d++) {
-        const struct account_view *department = account_new(org, &dice, NULL);
+        struct account_view *department = account_new(org, &dice, NULL);
         const uint32_t projects = 1 + dice_roll(&dice, PROJECTS_MAX);
         for (uint32_t p = 0; p < projects; p++) {
             project_new(org, &dice, department);
+        }
+        if (org->oversized) {
+            promises_cover(department);
         }
     }
     shares(org);
@@ -180,7 +206,7 @@ static struct gang *waiting_first(struct project *project, const struct organisa
 {
     for (uint32_t i = 0; i < project->gang_count; i++) {
         struct gang *gang = &project->gangs[i];
-        if (!gang->runs && !gang->chosen && (!must_fit || fits(org, gang))) {
+        if (!gang->runs && !gang->chosen && (!must_fit || fits(org, project, gang))) {
             return gang;
         }
     }
@@ -232,6 +258,55 @@ static struct gang *victim_next(struct project *project)
     return NULL;
 }
 
+/* Do the waiting gangs of the payers that their guarantees shield find room beside the claimant?
+ * `room` is free when the victims have left and the claimant has started. */
+static bool floors_left(const struct organisation *org, const struct claimant *claim,
+                        struct vector room)
+{
+    struct vector placed[ACCOUNTS_MAX_HERE] = {0};
+    for (uint32_t i = 0; i < org->project_count; i++) {
+        const struct project *project = &org->projects[i];
+        const struct account_view *taker;
+        const struct account_view *giver;
+        account_diverge(claim->account, project->account, &taker, &giver);
+        struct vector load = reclaim_rules_remaining(&org->losses, taker);
+        const struct vector rest = reclaim_rules_remaining(&org->losses, giver);
+        vector_add(&load, &claim->request);
+        if (taker == giver || memcmp(&rest, &giver->allocated, sizeof rest) == 0 ||
+            vector_above(&load, &taker->guaranteed, DIMS) == 0) {
+            continue;
+        }
+        for (uint32_t g = 0; g < project->gang_count; g++) {
+            const struct gang *gang = &project->gangs[g];
+            struct vector held = rest;
+            vector_add(&held, &placed[giver->index]);
+            if (gang->runs || !reclaim_rules_shields(&org->pool, giver, &held, &gang->size)) {
+                continue;
+            }
+            if (vector_above(&gang->size, &room, DIMS) != 0) {
+                return false;
+            }
+            vector_sub(&room, &gang->size);
+            vector_add(&placed[giver->index], &gang->size);
+        }
+    }
+    return true;
+}
+
+/* Would the claimant's accounts be within their limits after the losses? */
+static bool within_limits(const struct organisation *org, const struct claimant *claim)
+{
+    for (const struct account_view *account = claim->account; account != NULL;
+         account = account->parent) {
+        struct account_view after = *account;
+        after.allocated = reclaim_rules_remaining(&org->losses, account);
+        if (gates_limit_at(&org->pool, &after, &claim->request) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Grows a set of victims, the youngest gangs first, project by project, until the claimant fits. */
 static bool victims_choose(struct organisation *org, const struct claimant *claim)
 {
@@ -255,7 +330,9 @@ static bool victims_choose(struct organisation *org, const struct claimant *clai
         piece->chosen = true;
         vector_add(&room, &piece->size);
     }
-    return reclaim_rules_balanced(claim, &org->losses);
+    vector_sub(&room, &claim->request);
+    return within_limits(org, claim) && reclaim_rules_balanced(claim, &org->losses) &&
+           floors_left(org, claim, room);
 }
 
 /* P4: a guarantee of slots that the department can meet holds against other departments too. */
@@ -297,7 +374,7 @@ static bool take_back(struct organisation *org, struct project *project, struct 
                                    .preemptible = true,
                                    .saturation_milli = SATURATION_MILLI_DEFAULT};
     const bool taken = !gang->runs && reclaim_rules_start(&claim) == CLAIM_MAY_START &&
-                       !fits(org, gang) && victims_choose(org, &claim);
+                       !fits(org, project, gang) && victims_choose(org, &claim);
     if (taken) {
         check_guarantees(org, &claim);
     }

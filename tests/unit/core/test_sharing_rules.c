@@ -334,7 +334,7 @@ static void nobody_ends_as_saturated_as_those_who_paid(void **state)
 }
 
 /* Without this rule the two would evict each other in turn for ever. */
-static void who_ends_above_its_guarantee_leaves_that_of_others_whole(void **state)
+static void who_ends_above_its_guarantee_leaves_what_fits_that_of_others(void **state)
 {
     (void)state;
     const struct account_view a = account(NULL, 0, 6, 7, 3);
@@ -360,6 +360,28 @@ static void who_ends_above_its_guarantee_leaves_that_of_others_whole(void **stat
     assert_true(reclaim_rules_balanced(
         &within, &losses)); /* a stays within its guarantee: b cannot take back */
     arena_done(&arena);
+}
+
+static void a_guarantee_shields_what_fits_it(void **state)
+{
+    (void)state;
+    struct account_view payer = account(NULL, 0, 3, 3, 8);
+    const struct vector none = slots(0);
+    const struct vector one = slots(1);
+    const struct vector two = slots(2);
+    const struct vector four = slots(4);
+    assert_true(reclaim_rules_shields(&POOL, &payer, &one, &two));
+    assert_false(reclaim_rules_shields(&POOL, &payer, &two, &two)); /* not beside what it keeps */
+    assert_false(reclaim_rules_shields(&POOL, &payer, &none, &four));
+    payer.guaranteed.at[DIM_CPU] = 1000;
+    struct vector much = one;
+    much.at[DIM_CPU] = 2000;
+    assert_false(reclaim_rules_shields(&POOL, &payer, &none, &much)); /* every resource counts */
+    payer.guaranteed.at[DIM_CPU] = ALL;
+    const struct account_view child = account(&payer, 1, 4, 3, 8);
+    account_promise(&payer, &child); /* more than it has: then the whole guarantee is kept */
+    assert_true(reclaim_rules_shields(&POOL, &payer, &two, &four));
+    assert_false(reclaim_rules_shields(&POOL, &payer, &four, &four));
 }
 
 static void a_department_without_share_takes_nothing(void **state)
@@ -438,7 +460,8 @@ int main(void)
         cmocka_unit_test(pieces_are_taken_while_the_giver_is_above_its_right),
         cmocka_unit_test(accounts_meet_where_their_paths_part),
         cmocka_unit_test(nobody_ends_as_saturated_as_those_who_paid),
-        cmocka_unit_test(who_ends_above_its_guarantee_leaves_that_of_others_whole),
+        cmocka_unit_test(who_ends_above_its_guarantee_leaves_what_fits_that_of_others),
+        cmocka_unit_test(a_guarantee_shields_what_fits_it),
         cmocka_unit_test(a_department_without_share_takes_nothing),
         cmocka_unit_test(minimum_runtime_comes_from_the_account_below_the_common_one),
         cmocka_unit_test(protections_end_at_their_moment),

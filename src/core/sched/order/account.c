@@ -35,6 +35,25 @@ void account_promise(struct account_view *parent, const struct account_view *chi
     }
 }
 
+/* Did the account promise its children more than its own guarantee in this dimension? */
+static bool promised_more(const struct account_view *account, uint32_t dim)
+{
+    const int64_t bound = account->guaranteed.at[dim];
+    const int64_t promised = account->promised.at[dim];
+    return promised == VECTOR_UNLIMITED ? bound != VECTOR_UNLIMITED
+                                        : !vector_within_at(promised, bound);
+}
+
+bool account_overcommitted(const struct account_pool *pool, const struct account_view *account)
+{
+    for (uint32_t dim = 0; dim < pool->dims; dim++) {
+        if (promised_more(account, dim)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The dimensions, bit by bit, in which no account from `account` up to `top` promised its children more than its own guarantee. */
 static uint32_t kept_dims(const struct account_pool *pool, const struct account_view *account,
                           const struct account_view *top)
@@ -44,11 +63,7 @@ static uint32_t kept_dims(const struct account_pool *pool, const struct account_
         must(account !=
              NULL); /* `top` is an ancestor, so the walk meets `top` before the tree ends */
         for (uint32_t dim = 0; dim < pool->dims; dim++) {
-            const int64_t bound = account->guaranteed.at[dim];
-            const int64_t promised = account->promised.at[dim];
-            const bool more = promised == VECTOR_UNLIMITED ? bound != VECTOR_UNLIMITED
-                                                           : !vector_within_at(promised, bound);
-            kept &= more ? ~(1u << dim) : UINT32_MAX;
+            kept &= promised_more(account, dim) ? ~(1u << dim) : UINT32_MAX;
         }
         if (account == top) {
             break;

@@ -46,6 +46,9 @@ void account_allocatable(struct account_view *account);
 /* Adds the guarantee of `child` to the sum of guarantees that `parent` has promised to its children. */
 void account_promise(struct account_view *parent, const struct account_view *child);
 
+/* Did the account promise its children more than its own guarantee in some dimension? False for a project. */
+bool account_overcommitted(const struct account_pool *pool, const struct account_view *account);
+
 /* May the account `below` refuse to lose `piece` while it holds `remaining`? `top` is an ancestor of `below`. A guarantee counts if no
  * account from the parent of `below` up to `top` promised its children more than its own guarantee. `below` may refuse if it is
  * above none of its guarantees that count and would lose something in a dimension of such a guarantee. */

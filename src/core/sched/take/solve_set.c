@@ -19,6 +19,7 @@
 #include "core/sched/order/turns.h"
 #include "core/sched/order/view.h"
 #include "core/sched/place/place.h"
+#include "core/sched/take/floor.h"
 #include "core/sched/take/solve_internal.h"
 #include "core/sched/take/victims.h"
 #include "core/state/query.h"
@@ -310,6 +311,9 @@ static bool lost_allowed(struct solve *solve)
         if (rule == RECLAIM_REFUSED) {
             return false;
         }
+        if (gang_lost(solve, i)) {
+            reclaim_rules_joined(&solve->losses);
+        }
         grown->why = rule == RECLAIM_BY_SHARE
                          ? why_new(solve, grown->piece, EVICT_SHARE, by_share)
                          : why_new(solve, grown->piece, EVICT_GUARANTEE, by_guarantee);
@@ -366,8 +370,9 @@ static bool piece_place_again(struct solve *solve, const struct grown *grown)
     return true;
 }
 
-/* The second try: the first try once more, without the pieces that stay. Other devices of a node may be free now than in the first
- * try, so requests for parts of devices may not fit and the second try may fail. */
+/* The second try: the first try once more, without the pieces that stay. The second try may fail for two reasons. Other devices of a
+ * node may be free now than in the first try, so requests for parts of devices may not fit. The accounts that pay may be left
+ * without their floor. */
 static bool set_do(struct solve *solve)
 {
     bool done = true;
@@ -385,9 +390,11 @@ static bool set_do(struct solve *solve)
             done = piece_place_again(solve, &solve->grown[i - 1]);
         }
     }
+    done = done && (solve->ask->of != VICTIMS_OF_OTHERS || floor_left(solve));
     for (uint32_t i = 0; i < solve->grown_count && done; i++) {
         solve->grown[i].piece->taken |= solve->grown[i].fate != FATE_KEPT;
     }
+    solve->idle_known = solve->idle_known && done; /* place_again() has counted its places */
     return done;
 }
 

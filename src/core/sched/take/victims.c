@@ -216,6 +216,8 @@ static bool account_closed(const struct victims_ask *ask, const struct account_v
     return false;
 }
 
+/* How long a piece of the account is safe from this search, from its start on. A protection from claims on surplus alone belongs here,
+ * in the case of other accounts: reclaim_rules_surplus() tells these claims from claims on a guarantee. */
 static int64_t min_runtime_ms(const struct victims *victims, const struct account_view *account)
 {
     switch (victims->ask->of) {
