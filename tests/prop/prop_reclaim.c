@@ -1,9 +1,10 @@
 /* prop_reclaim.c - P4 and P6 on the whole core: random organisations, nodes and tasks, with
- * agents that obey at once.
+ * agents that obey at once. In one history of four most tasks are larger than the guarantee of
+ * their project.
  *
  * Without arrivals everything comes to rest, and then five further passes change nothing. An
  * instance is evicted only if the same pass promises the claimant its places. An account within
- * its guarantee loses nothing to others. If a reason says that only time is missing, this is
+ * its guarantee loses nothing to others. No two tasks evict each other in turn. If a reason says that only time is missing, this is
  * true. Time is virtual.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "history_wait.h"
@@ -13,10 +14,12 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 enum {
     RUNS_DEFAULT = 300,
     THOROUGH_ONCE_IN = 16,
+    OVERSIZED_ONCE_IN = 4,
     WAVES = 4,
     TASKS_A_WAVE = 8,
     ROUNDS_MAX = 300,
@@ -27,8 +30,15 @@ enum {
 static const char *const projects[NAMES] = {"p0", "p1", "p2", "p3"};
 static const pool_id pool = {1};
 
+enum { TASKS_MAX = WAVES * TASKS_A_WAVE, ACCOUNTS_MAX_HERE = 16 };
+
 struct run {
     struct world world;
+    bool oversized;
+    bool took[TASKS_MAX + 1][TASKS_MAX + 1]; /* [claimant][victim], since the last arrival */
+    /* [claimant][account]: the account paid for the claimant by its share, and lost nothing by
+     * other rules since */
+    bool paid[TASKS_MAX + 1][ACCOUNTS_MAX_HERE];
 };
 
 static enum verdict step(struct run *run, struct input in)
@@ -68,7 +78,7 @@ static void nodes_make(struct run *run)
     struct dice *dice = &run->world.dice;
     const uint32_t count = 1 + dice_roll(dice, 4);
     for (uint32_t i = 0; i < count; i++) {
-        const uint32_t slots = 1 + dice_roll(dice, 4);
+        const uint32_t slots = run->oversized ? 3 + dice_roll(dice, 6) : 1 + dice_roll(dice, 4);
         struct node_spec spec = {
             .name = arena_fmt(&run->world.arena, "n%u", i),
             .pool = "default",
@@ -96,7 +106,7 @@ static void account_make(struct run *run, enum account_kind kind, const char *na
     struct input in = {.type = INPUT_ACCOUNT_SET};
     in.account.spec = &spec;
     law(step(run, in) == VERDICT_OK, "an account is made");
-    const int64_t guaranteed = SLOT_MILLI * (int64_t)dice_roll(dice, 7);
+    const int64_t guaranteed = SLOT_MILLI * (int64_t)dice_roll(dice, run->oversized ? 4 : 7);
     const struct quota_amount amount = {
         .resource = "slots",
         .guaranteed = guaranteed,
@@ -194,6 +204,12 @@ static void task_arrives(struct run *run)
     if (dice_once_in(dice, 6)) {
         spec.slots_milli = 100 * (int64_t)(1 + dice_roll(dice, 9));
     }
+    if (run->oversized && !dice_once_in(dice, 3)) {
+        spec.slots_milli = SLOT_MILLI * (int64_t)(2 + dice_roll(dice, 5));
+        spec.instances = 1 + dice_roll(dice, 2);
+        spec.min_instances = 0;
+        spec.gang = true;
+    }
     if (dice_once_in(dice, 5)) {
         groups_roll(run, &spec);
     }
@@ -214,6 +230,71 @@ static void gangs_check(const struct core *core)
     }
 }
 
+/* True when the task runs with all of its instances or not at all. */
+static bool runs_whole(const struct run *run, uint64_t id)
+{
+    const struct task *task = query_task(run->world.core, (task_id){id});
+    return task->gang && task->min_count == task->instance_count;
+}
+
+/* P6: without arrivals no two tasks evict each other in turn. Only tasks that run as a whole are
+ * judged: of other tasks some instances may have been lent places in between. */
+static void turns_check(struct run *run)
+{
+    for (size_t i = 0; i < run->world.facts.count; i++) {
+        const struct fact *fact = &run->world.facts.at[i];
+        if (fact->type != FACT_EVICTED || fact->evicted.why.rule == EVICT_STALE ||
+            fact->evicted.why.rule == EVICT_CONSOLIDATE) {
+            continue; /* a moved task keeps a place */
+        }
+        const uint64_t victim = fact->evicted.key.task.v;
+        const uint64_t claimant = fact->evicted.why.claimant.v;
+        law(victim <= TASKS_MAX, "every task has a number of this history");
+        law(claimant <= TASKS_MAX, "every claimant has a number of this history");
+        if (!runs_whole(run, victim) || !runs_whole(run, claimant)) {
+            continue;
+        }
+        law(!run->took[victim][claimant], "P6: no two evict each other in turn");
+        run->took[claimant][victim] = true;
+    }
+}
+
+/* Notes an eviction. The account that pays, the account of the victim and the accounts between
+ * may now have a right that they did not have before. */
+static void paid_note(struct run *run, const struct fact *fact)
+{
+    const struct core *core = run->world.core;
+    const struct eviction *why = &fact->evicted.why;
+    account_id at = query_task(core, fact->evicted.key.task)->account;
+    for (; at.v != 0; at = query_account(core, at)->parent) {
+        law(at.v < ACCOUNTS_MAX_HERE, "every account has a number of this history");
+        if (why->rule == EVICT_SHARE && at.v == why->victim.account.v) {
+            run->paid[why->claimant.v][at.v] = true;
+            return;
+        }
+        for (uint32_t task = 0; task <= TASKS_MAX; task++) {
+            run->paid[task][at.v] = false;
+        }
+    }
+}
+
+/* P6: an account that paid for a claim on surplus does not take the place back by its guarantee. */
+static void floors_check(struct run *run)
+{
+    for (size_t i = 0; i < run->world.facts.count; i++) {
+        const struct fact *fact = &run->world.facts.at[i];
+        if (fact->type != FACT_EVICTED || fact->evicted.why.rule == EVICT_STALE ||
+            fact->evicted.why.rule == EVICT_CONSOLIDATE) {
+            continue;
+        }
+        const struct eviction *why = &fact->evicted.why;
+        law(why->rule != EVICT_GUARANTEE ||
+                !run->paid[fact->evicted.key.task.v][why->taker.account.v],
+            "P6: who paid by its share does not take back by its guarantee");
+        paid_note(run, fact);
+    }
+}
+
 static bool pass(struct run *run)
 {
     struct input in = {.type = INPUT_PASS};
@@ -221,6 +302,8 @@ static bool pass(struct run *run)
     in.pass.work_max = UINT64_MAX;
     law(step(run, in) == VERDICT_OK, "a pass is never refused");
     gangs_check(run->world.core);
+    turns_check(run);
+    floors_check(run);
     return run->world.facts.count > 0;
 }
 
@@ -278,9 +361,14 @@ static void comes_to_rest(struct run *run)
     }
 }
 
-static uint64_t run_once(uint64_t seed)
+struct counts {
+    uint64_t evicted;
+    uint64_t vain; /* evictions of instances that started at the same moment */
+};
+
+static void run_once(uint64_t seed, struct counts *counts)
 {
-    struct run run = {0};
+    struct run run = {.oversized = seed % OVERSIZED_ONCE_IN == OVERSIZED_ONCE_IN - 1};
     prop_history(seed);
     world_init(&run.world, seed, seed % THOROUGH_ONCE_IN == 0 ? WORLD_THOROUGH : WORLD_TRIPLE);
     (void)step(&run, (struct input){.type = INPUT_SERVER_START});
@@ -291,23 +379,27 @@ static uint64_t run_once(uint64_t seed)
         for (uint32_t task = 0; task < TASKS_A_WAVE; task++) {
             task_arrives(&run);
         }
+        memset(run.took, 0, sizeof run.took);
+        memset(run.paid, 0, sizeof run.paid);
         run.world.now_ms += 1000;
         (void)pass(&run);
         (void)agents_answer(&run, false);
     }
     comes_to_rest(&run);
-    const uint64_t evicted = run.world.evicted_count;
+    counts->evicted += run.world.evicted_count;
+    counts->vain += run.world.vain_count;
     world_done(&run.world);
-    return evicted;
 }
 
 int main(int argc, char **argv)
 {
     const struct prop_run prop = prop_begin(argc, argv, RUNS_DEFAULT);
-    uint64_t evicted = 0;
+    struct counts counts = {0};
     for (uint64_t i = 0; i < prop.histories; i++) {
-        evicted += run_once(prop.seed + i);
+        run_once(prop.seed + i, &counts);
     }
-    printf("%" PRIu64 " organisations, %" PRIu64 " evictions\n", prop.histories, evicted);
+    printf("%" PRIu64 " organisations, %" PRIu64 " evictions, %" PRIu64
+           " of instances that started at the same moment\n",
+           prop.histories, counts.evicted, counts.vain);
     return 0;
 }

@@ -249,6 +249,8 @@ enum verdict world_step(struct world *world, struct input in)
     if (in.type == INPUT_PASS) {
         oracle_gangs_whole(world->core, &world->facts);
         oracle_evictions(&world->ledger, world->core, &world->facts);
+        oracle_floors(&world->ledger, world->core, &world->facts);
+        world->vain_count += oracle_starts_in_vain(world->core, &world->facts, world->now_ms);
         oracle_form_together(world->core, &world->facts);
     }
     return verdict;

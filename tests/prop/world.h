@@ -50,6 +50,7 @@ struct world {
     int64_t now_ms;
     uint64_t fact_count;
     uint64_t evicted_count; /* facts of evictions */
+    uint64_t vain_count;    /* evictions of instances that started at the same moment */
     uint64_t settled_count; /* how often a pool came to rest and stayed so */
     struct ledger ledger;   /* sums of the first core, made when a law needs them */
     struct map *attempts;   /* "task.index" -> the newest attempt allocated (P11) */

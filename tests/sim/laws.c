@@ -191,6 +191,8 @@ static void step(void *ctx, const struct engine *engine, const struct input *in,
         fact_check(laws, core, &facts->at[i]);
     }
     oracle_evictions(&laws->ledger, core, facts);
+    oracle_floors(&laws->ledger, core, facts);
+    laws->vain += oracle_starts_in_vain(core, facts, in->now_ms);
     if (in->type == INPUT_PASS) {
         oracle_gangs_whole(core, facts);
         oracle_form_together(core, facts);
@@ -232,11 +234,11 @@ static uint64_t percent(const struct laws_credit *credit)
 
 void laws_say(const struct laws *laws)
 {
-    printf("%" PRIu64 " steps: %" PRIu64 " starts, %" PRIu64 " evictions, %" PRIu64
-           " submissions, %" PRIu64 " refusals; the state %" PRIu64 " times (%" PRIu64
-           " %%), pools at rest %" PRIu64 " times (%" PRIu64 " %%), reasons %" PRIu64
-           " times: all laws held\n",
-           laws->steps, laws->starts, laws->evictions, laws->submitted, laws->refused,
+    printf("%" PRIu64 " steps: %" PRIu64 " starts, %" PRIu64 " evictions (%" PRIu64
+           " of instances that started at the same moment), %" PRIu64 " submissions, %" PRIu64
+           " refusals; the state %" PRIu64 " times (%" PRIu64 " %%), pools at rest %" PRIu64
+           " times (%" PRIu64 " %%), reasons %" PRIu64 " times: all laws held\n",
+           laws->steps, laws->starts, laws->evictions, laws->vain, laws->submitted, laws->refused,
            laws->state.count, percent(&laws->state), laws->rest.count, percent(&laws->rest),
            laws->why.count);
 }

@@ -27,6 +27,7 @@ struct laws {
     int64_t now_ms; /* the core's time at the last input */
     uint64_t starts;
     uint64_t evictions;
+    uint64_t vain; /* evictions of instances that started at the same moment */
     uint64_t submitted;
     uint64_t refused;
     struct laws_credit state; /* core_check() */
