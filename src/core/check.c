@@ -3,7 +3,7 @@
  * K1 sums of nodes (P1). K2 gangs (P2). K3 counts of tasks. K4 counts of pools. K5 each order has exactly the
  * keys that follow from the rows. K6 blocked and reserved tasks are queued. K7 an ended task is archived
  * unless tasks wait for it. K11 claims will find what they were promised. check_account.c has K8, K9, K10 and
- * K12, check_topology.c has K13. K2 and K7 hold between steps only: within the facts of one step a gang may
+ * K12, check_topology.c has K13. K15 kept shares are those of a division made anew. K2 and K7 hold between steps only: within the facts of one step a gang may
  * have started in part.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/check.h"
@@ -23,6 +23,7 @@
 #include "core/model/table.h"
 #include "core/model/task.h"
 #include "core/model/vector.h"
+#include "core/sched/order/book.h"
 #include "core/state/change.h"
 #include "core/state/depends.h"
 #include "core/state/gang.h"
@@ -449,6 +450,7 @@ void check(const struct core *core)
          task = query_task_next(core, task->id)) {
         check_settled(core, task);
     }
+    book_check(core); /* K15 */
 }
 
 void check_rows(const struct core *core)

@@ -414,7 +414,7 @@ void pass_decide(const struct core *core, const struct input *in, struct facts *
     struct pass pass = {.core = core, .pool = pool, .in = in, .out = out, .arena = out->arena};
     const size_t count = out->count;
     pass.wake_ms = pool->wake_ms > in->now_ms ? pool->wake_ms : 0;
-    trial_init(&pass.trial, core, pool->id, pass.arena);
+    trial_init_kept(&pass.trial, core, pool->id, pass.arena);
     pass.trial.overlay.now_ms = in->now_ms;
     pass.trial.overlay.visited = &out->visited;
     blocked_init(&pass.waiting, core, pool, &pass.trial);

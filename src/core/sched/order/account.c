@@ -16,11 +16,16 @@ static int64_t higher(int64_t a, int64_t b)
     return lower(a, b) == a ? b : a;
 }
 
+void account_allocatable_at(struct account_view *account, uint32_t dim)
+{
+    const int64_t right = higher(account->guaranteed.at[dim], account->share.at[dim]);
+    account->allocatable.at[dim] = lower(right, account->limit.at[dim]);
+}
+
 void account_allocatable(struct account_view *account)
 {
     for (uint32_t dim = 0; dim < QUOTA_DIMS_MAX; dim++) {
-        const int64_t right = higher(account->guaranteed.at[dim], account->share.at[dim]);
-        account->allocatable.at[dim] = lower(right, account->limit.at[dim]);
+        account_allocatable_at(account, dim);
     }
 }
 

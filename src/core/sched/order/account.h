@@ -40,7 +40,8 @@ struct account_view {
     struct vector fixed; /* the part of `allocated` that non-preemptible tasks hold */
 };
 
-/* Sets `allocatable` from guarantee, limit and share. */
+/* Sets `allocatable` from guarantee, limit and share, in one dimension or in all. */
+void account_allocatable_at(struct account_view *account, uint32_t dim);
 void account_allocatable(struct account_view *account);
 
 /* Adds the guarantee of `child` to the sum of guarantees that `parent` has promised to its children. */

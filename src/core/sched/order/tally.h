@@ -29,9 +29,11 @@ struct tally {
     int64_t slots_full; /* slots of all nodes of the pool: so large a guarantee is no bound */
 };
 
-/* Fills the tally from the state, claims included. The tally writes to `shares`, which must live as long as the tally. */
+/* Fills the tally from the state, claims included. The tally writes to `shares`, which must live as long as the tally. Shares of a book
+ * are borrowed until tally_done(). Other tallies need no tally_done(). */
 void tally_init(struct tally *tally, const struct core *core, pool_id pool, struct shares *shares,
                 struct arena *arena);
+void tally_done(struct tally *tally);
 
 /* Adds the amounts of one instance of the task to the task's accounts and user in a view. With sign -1 the function subtracts. */
 void tally_move(struct tally *tally, const struct task *task, enum view view,

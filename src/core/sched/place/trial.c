@@ -5,22 +5,38 @@
 #include "base/must.h"
 #include "core/model/instance.h"
 #include "core/model/resource.h"
+#include "core/sched/order/book.h"
 #include "core/sched/order/shares.h"
 #include "core/sched/order/view.h"
 #include "core/state/query.h"
 
 enum { DECISIONS_FIRST = 8 };
 
-void trial_init(struct trial *trial, const struct core *core, pool_id pool, struct arena *arena)
+static void begin(struct trial *trial, const struct core *core, pool_id pool, struct shares *shares,
+                  struct arena *arena)
 {
     *trial = (struct trial){.core = core, .pool = pool, .arena = arena};
     overlay_init(&trial->overlay, core, pool, arena);
-    tally_init(&trial->tally, core, pool, shares_compute(core, pool, arena), arena);
+    tally_init(&trial->tally, core, pool, shares, arena);
+}
+
+void trial_init(struct trial *trial, const struct core *core, pool_id pool, struct arena *arena)
+{
+    begin(trial, core, pool, shares_compute(core, pool, arena), arena);
+}
+
+void trial_init_kept(struct trial *trial, const struct core *core, pool_id pool,
+                     struct arena *arena)
+{
+    struct book *book = book_open(core, pool);
+    begin(trial, core, pool, book != NULL ? book_shares(book) : shares_compute(core, pool, arena),
+          arena);
 }
 
 void trial_done(struct trial *trial)
 {
     overlay_done(&trial->overlay);
+    tally_done(&trial->tally);
 }
 
 static struct decision *decision_add(struct trial *trial, enum decision_kind kind)

@@ -56,7 +56,10 @@ struct trial {
     bool rights_count;     /* several projects wait, and the pool evicts to give them their right */
 };
 
+/* trial_init_kept() borrows the book of the pool (order/book.h), so trial_done() must follow. Only one trial at a time may do so. */
 void trial_init(struct trial *trial, const struct core *core, pool_id pool, struct arena *arena);
+void trial_init_kept(struct trial *trial, const struct core *core, pool_id pool,
+                     struct arena *arena);
 void trial_done(struct trial *trial);
 
 /* trial_mark() says where the trial stands. trial_rollback() undoes all entries since a mark. */
