@@ -323,7 +323,8 @@ static bool quota_kept(struct pass *pass, const struct task *task)
     struct vector amounts;
     must(at < pass->trial.tally.shares->count);
     form_chunk_next_amounts(pass->core, task, task_chunk(task), SLOTS_LEAST, &amounts);
-    return first_bound_holds(&pass->trial, pass->turns.lines[at].bound, task, VIEW_NOW, &amounts) ||
+    return first_bound_holds(&pass->trial, turns_bound(&pass->turns, at), task, VIEW_NOW,
+                             &amounts) ||
            bound_above_holder(&pass->trial, pass->above, task, VIEW_NOW, &amounts) != NULL;
 }
 

@@ -4,6 +4,7 @@
 #include "core/sched/order/turns.h"
 
 #include "base/must.h"
+#include "base/sort.h"
 #include "core/model/account.h"
 #include "core/model/oindex.h"
 #include "core/model/resource.h"
@@ -54,6 +55,8 @@ static struct account_order_key *line_key(const struct turns *turns, struct turn
         const struct account_side side = {.account = line->view, .chunk = &line->chunk};
         account_order_key(&turns->tally->shares->pool, &side, &line->key);
         line->full = line_full(turns, line);
+        line->quick = (uint64_t)line->full << 63 |
+                      account_order_quick(&turns->tally->shares->pool, line->view, &line->key);
         line->key_known = true;
         line->key_changes = line->view->changes;
     }
@@ -67,8 +70,8 @@ static bool fair_before(const struct turns *turns, struct turns_line *a, struct 
 {
     struct account_order_key *key_a = line_key(turns, a);
     struct account_order_key *key_b = line_key(turns, b);
-    if (a->full != b->full) {
-        return b->full;
+    if (a->quick != b->quick) {
+        return a->quick < b->quick;
     }
     return account_order_keys(&turns->tally->shares->pool, a->view, key_a, b->view, key_b) < 0;
 }
@@ -139,22 +142,34 @@ static void line_refresh(const struct turns *turns, struct turns_line *line)
     }
 }
 
-static struct turns_line *line_above(struct turns *turns, const struct turns_line *line)
+static struct turns_line *line_make(struct turns *turns, const struct account_view *view,
+                                    struct arena *arena)
 {
-    const struct account_view *parent = line->view->parent;
-    return turns->policy != POLICY_FAIR_SHARE || parent == NULL ? &turns->root
-                                                                : &turns->lines[parent->index];
+    struct turns_line *line = arena_new(arena, struct turns_line, 1);
+    must(turns->lines[view->index] == NULL);
+    line->view = view;
+    turns->lines[view->index] = line;
+    turns->all[turns->all_count++] = line;
+    return line;
 }
 
-/* Links a project that has waiting tasks, and all lines above the project, with their parents. */
-static void line_link(struct turns *turns, struct turns_line *line)
+/* Makes the line of a project that has waiting tasks, and links it and all lines above with their parents. */
+static struct turns_line *line_link(struct turns *turns, const struct account_view *view,
+                                    struct arena *arena)
 {
-    while (line != &turns->root && !line->linked) {
-        line->linked = true;
-        line->parent = line_above(turns, line);
-        line->parent->count++;
-        line = line->parent;
+    struct turns_line *line = line_make(turns, view, arena);
+    for (struct turns_line *at = line; at != &turns->root && at->parent == NULL; at = at->parent) {
+        const struct account_view *above =
+            turns->policy == POLICY_FAIR_SHARE ? at->view->parent : NULL;
+        if (above == NULL) {
+            at->parent = &turns->root;
+        } else {
+            struct turns_line *there = turns->lines[above->index];
+            at->parent = there != NULL ? there : line_make(turns, above, arena);
+        }
+        at->parent->count++;
     }
+    return line;
 }
 
 static void queues_fill(struct turns *turns, pool_id pool, struct arena *arena)
@@ -167,12 +182,12 @@ static void queues_fill(struct turns *turns, pool_id pool, struct arena *arena)
         const account_id account = {(uint32_t)key.at[0]};
         const struct account_view *view = shares_view(turns->tally->shares, account);
         must(view != NULL);
-        struct turns_line *line = &turns->lines[view->index];
+        struct turns_line *line = line_link(turns, view, arena);
         line->queue =
             (struct queue){.core = core, .arena = arena, .by_rank = turns->policy == POLICY_FIFO};
         line->used = view->allocated.at[DIM_SLOTS];
-        line_link(turns, line);
         more = queue_fill(&line->queue, &turns->notes, &key);
+        line_refresh(turns, line);
     }
 }
 
@@ -183,22 +198,37 @@ static void heap_make(const struct turns *turns, struct turns_line *line)
     }
 }
 
-/* Puts each linked line into the heap of its parent. */
-static void heaps_fill(struct turns *turns, uint32_t count, struct arena *arena)
+static int age_order(const void *left, const void *right)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        struct turns_line *line = &turns->lines[i];
-        if (!line->linked) {
-            continue;
-        }
+    const struct turns_line *a = *(struct turns_line *const *)left;
+    const struct turns_line *b = *(struct turns_line *const *)right;
+    return a->view->order < b->view->order ? -1 : a->view->order > b->view->order;
+}
+
+/* Puts each line into the heap of its parent, the oldest account first. Projects come by age already; departments may not. */
+static void heaps_fill(struct turns *turns, struct arena *arena)
+{
+    for (uint32_t i = 0; i < turns->all_count; i++) {
+        struct turns_line *line = turns->all[i];
         struct turns_line *parent = line->parent;
         must(parent != NULL);
         if (parent->heap == NULL) {
             parent->heap = arena_new(arena, struct turns_line *, parent->count);
             parent->count = 0; /* from here on the number of lines in the heap */
         }
+        const bool by_age =
+            parent->count == 0 || age_order(&parent->heap[parent->count - 1], &line) < 0;
         parent->heap[parent->count++] = line;
+        parent->mixed |= !by_age;
     }
+}
+
+static void heap_begin(const struct turns *turns, struct turns_line *line)
+{
+    if (line->mixed) {
+        sort_items(line->heap, line->count, sizeof(struct turns_line *), age_order);
+    }
+    heap_make(turns, line);
 }
 
 void turns_init(struct turns *turns, const struct core *core, const struct pool *pool,
@@ -208,22 +238,32 @@ void turns_init(struct turns *turns, const struct core *core, const struct pool 
     must(tally->core == core);
     *turns = (struct turns){.core = core, .tally = tally, .policy = pool->policy};
     turns->notes.arena = arena;
-    turns->lines = arena_new(arena, struct turns_line, shares->count);
-    for (uint32_t i = 0; i < shares->count; i++) {
-        turns->lines[i].view = &shares->views[i];
-    }
+    turns->lines = arena_new(arena, struct turns_line *, shares->count);
+    turns->all = arena_new(arena, struct turns_line *, shares->count);
     queues_fill(turns, pool->id, arena);
-    heaps_fill(turns, shares->count, arena);
+    heaps_fill(turns, arena);
+    uint32_t inner = 0; /* lines with lines below go to the front of `all` */
+    for (uint32_t i = 0; i < turns->all_count; i++) {
+        if (turns->all[i]->heap != NULL) {
+            turns->all[inner++] = turns->all[i];
+        }
+    }
     for (uint32_t depth = ACCOUNT_DEPTH_MAX; depth > 0; depth--) {
-        for (uint32_t i = 0; i < shares->count; i++) {
-            struct turns_line *line = &turns->lines[i];
-            if (line->linked && line->view->depth == depth - 1) {
-                heap_make(turns, line);
+        for (uint32_t i = 0; i < inner; i++) {
+            struct turns_line *line = turns->all[i];
+            if (line->view->depth == depth - 1) {
+                heap_begin(turns, line);
                 line_refresh(turns, line);
             }
         }
     }
-    heap_make(turns, &turns->root);
+    heap_begin(turns, &turns->root);
+}
+
+const struct first_bound *turns_bound(const struct turns *turns, uint32_t index)
+{
+    must(index < turns->tally->shares->count);
+    return turns->lines[index] != NULL ? turns->lines[index]->bound : NULL;
 }
 
 /* ---- going on ---- */

@@ -30,13 +30,14 @@ struct turns_line {
     struct turns_line *parent;
     struct turns_line **heap;     /* the lines below that have waiting tasks; NULL: a project */
     uint32_t count;               /* number of lines in `heap` */
-    bool linked;                  /* the line, or a line below, has waiting tasks */
+    bool mixed;                   /* while the heap is filled: its lines do not come by age */
     struct queue queue;           /* the waiting tasks of a project */
     struct turns_line *best;      /* the project at or below this line whose turn would be next */
     struct vector chunk;          /* what the first task of `best` would take next */
     struct account_order_key key; /* the inputs for the comparison with siblings */
     uint32_t key_changes;         /* view->changes when `key` was computed */
-    bool key_known;               /* `key` and `full` belong to the current chunk */
+    uint64_t quick;               /* account_order_quick(), larger for every full line */
+    bool key_known;               /* `key`, `quick` and `full` belong to the current chunk */
     bool full;                    /* the account holds its whole share of a resource in the chunk */
     const struct first_bound *bound; /* the project's first task that a bound holds back */
     bool blocked;                    /* a task of the project was noted as its first blocked task */
@@ -51,7 +52,9 @@ struct turns {
     enum pool_policy policy;
     struct shape_notes notes;
     struct turns_line root;
-    struct turns_line *lines; /* by the index of the account's view */
+    struct turns_line **all; /* while the heaps are filled: all lines */
+    uint32_t all_count;
+    struct turns_line **lines; /* by the index of the account's view; NULL: no task waits there */
 };
 
 /* Fills the turns with all waiting tasks of the pool. Comparisons of accounts read `tally`, which must live as long as the turns. */
@@ -63,6 +66,9 @@ struct turns_line *turns_first(const struct turns *turns);
 
 /* Restores the order after the first project, `line`, got a place or its queue advanced. */
 void turns_update(struct turns *turns, struct turns_line *line);
+
+/* The first task that a bound holds back, of the project whose view has this index; NULL: none. */
+const struct first_bound *turns_bound(const struct turns *turns, uint32_t index);
 
 /* How many instances of a task are placed together next, after the pass has placed `added` instances of the task. */
 uint32_t turns_chunk(const struct task *task, uint32_t added);
