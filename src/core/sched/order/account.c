@@ -29,6 +29,14 @@ void account_allocatable(struct account_view *account)
     }
 }
 
+void account_bound(struct account_view *account)
+{
+    account->bound = account->parent != NULL && account->parent->bound;
+    for (uint32_t dim = 0; dim < QUOTA_DIMS_MAX; dim++) {
+        account->bound |= account->limit.at[dim] != VECTOR_UNLIMITED;
+    }
+}
+
 void account_promise(struct account_view *parent, const struct account_view *child)
 {
     for (uint32_t dim = 0; dim < QUOTA_DIMS_MAX; dim++) {

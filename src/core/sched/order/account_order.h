@@ -46,6 +46,17 @@ int account_order_keys(const struct account_pool *pool, const struct account_vie
                        struct account_order_key *key_a, const struct account_view *b,
                        struct account_order_key *key_b);
 
+/* The key of an account and its next chunk, kept while neither changes. */
+struct account_order_kept {
+    bool known;
+    bool full;        /* the account holds its share, or more, of a resource in the chunk */
+    uint32_t changes; /* of the view, when the key was computed */
+    uint32_t stamp;   /* changes with every computation */
+    uint64_t quick;
+    struct vector chunk;
+    struct account_order_key key;
+};
+
 /* The rules 1 to 5 as one number below 2^63, rounded down: an account with a smaller number is served first. With equal numbers
  * account_order_keys() decides. */
 uint64_t account_order_quick(const struct account_pool *pool, const struct account_view *account,

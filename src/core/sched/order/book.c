@@ -55,6 +55,7 @@ static void share_set(struct book *book, uint32_t index, uint32_t dim, int64_t s
         return;
     }
     view->share.at[dim] = share;
+    view->changes++;
     account_allocatable_at(view, dim);
     book->now[index].share.at[dim] = share;
     book->now[index].allocatable.at[dim] = view->allocatable.at[dim];
@@ -106,6 +107,7 @@ static struct account_view *view_add(struct book *book, const struct core *core,
     struct account_view *view = book_tree_place(book, account);
     shares_quota_fill(&quota, view);
     account_allocatable(view);
+    account_bound(view);
     memcpy(book->entries[view->index].weight, quota.weight, sizeof quota.weight);
     book_tree_link(book, view);
     return view;
@@ -125,6 +127,7 @@ static void account_read(struct book *book, const struct core *core, account_id 
         view = view_add(book, core, query_account(core, id));
     }
     shares_usage_fill(core, &usage, view);
+    view->changes++;
     book->shares.held[view->index] = usage.allocated;
     now_set(book, view);
     seats_set(book, view, &usage);
@@ -341,6 +344,7 @@ static void view_check(const struct book *book, const struct shares *reference, 
     must((view->parent == NULL) == (wanted->parent == NULL));
     must(view->parent == NULL || view->parent->order == wanted->parent->order);
     must(view->depth == wanted->depth);
+    must(view->bound == wanted->bound);
     must(vectors_equal(&view->share, &wanted->share));
     must(vectors_equal(&view->allocatable, &wanted->allocatable));
     must(vectors_equal(&view->guaranteed, &wanted->guaranteed));

@@ -48,9 +48,6 @@ int fraction_compare(struct fraction a, struct fraction b)
 {
     must(a.under > 0);
     must(b.under > 0);
-    if (a.under == b.under) {
-        return a.over < b.over ? -1 : a.over > b.over;
-    }
     if ((a.over | b.over) >> 64 == 0) { /* the usual case: both products fit 128 bits */
         const fraction_wide short_left = a.over * b.under;
         const fraction_wide short_right = b.over * a.under;

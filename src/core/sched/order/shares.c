@@ -118,6 +118,18 @@ static void links_fill(struct shares *shares)
     }
 }
 
+/* Parents come before their children, because the loop goes by depth. */
+static void bounds_fill(struct shares *shares)
+{
+    for (uint32_t depth = 0; depth < ACCOUNT_DEPTH_MAX; depth++) {
+        for (uint32_t at = 0; at < shares->count; at++) {
+            if (shares->views[at].depth == depth) {
+                account_bound(&shares->views[at]);
+            }
+        }
+    }
+}
+
 /* The ids of the accounts with work in one pool often follow each other without gaps. So the search first tries the index that the
  * account would have without gaps, and then searches by halves. */
 struct account_view *shares_view(const struct shares *shares, account_id account)
@@ -254,6 +266,7 @@ struct shares *shares_compute(const struct core *core, pool_id pool, struct aren
         }
     }
     links_fill(shares);
+    bounds_fill(shares);
     struct division division = {.shares = shares,
                                 .claims = claims,
                                 .siblings = arena_new(arena, struct fairshare, count),

@@ -10,6 +10,7 @@
 #include "core/model/quota.h"
 #include "core/model/vector.h"
 #include "core/sched/order/account.h"
+#include "core/sched/order/account_order.h"
 
 #include <stdint.h>
 
@@ -33,7 +34,8 @@ struct shares {
     struct account_view *views; /* ascending by account id, but not in a book */
     struct shares_link *links;  /* by the index of the view */
     struct vector *held;        /* by the index of the view: allocated, leaving amounts included */
-    struct book *book;          /* the book to which the shares belong; NULL: made for one use */
+    struct account_order_kept *keys; /* by the index of the view: for turns.c; NULL: not made yet */
+    struct book *book; /* the book to which the shares belong; NULL: made for one use */
 };
 
 /* Computes views and shares of a pool from the state, in the arena. `allocated` of a view is without what is leaving. */

@@ -47,7 +47,7 @@ static void note_wrote(const struct tally *tally, uint32_t index)
     }
 }
 
-static void path_move(const struct tally *tally, const struct task *task, enum view view,
+static void path_move(struct tally *tally, const struct task *task, enum view view,
                       const struct vector *amounts, int sign)
 {
     must(sign == 1 || sign == -1);
@@ -55,6 +55,9 @@ static void path_move(const struct tally *tally, const struct task *task, enum v
     const struct account_view *at = leaf_of(tally, task, view);
     for (; at != NULL; at = at->parent) {
         note_wrote(tally, at->index);
+        if (view == VIEW_LATER) {
+            tally->written[tally->writes++ % TALLY_WRITTEN_MAX] = at->index;
+        }
         vector_move(&views[at->index].allocated, amounts, sign);
         views[at->index].changes++;
         if (!task->preemptible) {
@@ -170,6 +173,9 @@ static struct gate_result gates_at(const struct tally *tally, const struct task 
 {
     const struct account_pool *pool = &tally->shares->pool;
     const struct account_view *leaf = leaf_of(tally, task, view);
+    if (!leaf->bound && task->preemptible) {
+        return (struct gate_result){.gate = GATE_OPEN};
+    }
     const struct gate_result limit = gates_limit(pool, leaf, request);
     if (limit.gate != GATE_OPEN || task->preemptible) {
         return limit;
@@ -220,8 +226,12 @@ static int64_t left_of(int64_t left, int64_t bound, int64_t held)
 static void path_left(const struct tally *tally, const struct task *task, enum view view,
                       struct vector *ret)
 {
+    const struct account_view *leaf = leaf_of(tally, task, view);
     must(tally->shares->pool.dims <= QUOTA_DIMS_MAX);
-    for (const struct account_view *at = leaf_of(tally, task, view); at != NULL; at = at->parent) {
+    if (!leaf->bound && task->preemptible) {
+        return;
+    }
+    for (const struct account_view *at = leaf; at != NULL; at = at->parent) {
         for (uint32_t dim = 0; dim < tally->shares->pool.dims; dim++) {
             ret->at[dim] = left_of(ret->at[dim], at->limit.at[dim], at->allocated.at[dim]);
             if (!task->preemptible) {

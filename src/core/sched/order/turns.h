@@ -24,21 +24,26 @@
 
 struct first_bound;
 
+struct turns_line;
+
+/* A line in a heap. Most comparisons read only `quick`, and so no line. */
+struct turns_entry {
+    uint64_t
+        quick; /* a line with a smaller number comes first; with equal numbers the lines decide */
+    struct turns_line *line;
+};
+
 /* An account in the order of turns. */
 struct turns_line {
     const struct account_view *view; /* NULL: the root, which stands for the pool */
     struct turns_line *parent;
-    struct turns_line **heap;     /* the lines below that have waiting tasks; NULL: a project */
-    uint32_t count;               /* number of lines in `heap` */
-    bool mixed;                   /* while the heap is filled: its lines do not come by age */
-    struct queue queue;           /* the waiting tasks of a project */
-    struct turns_line *best;      /* the project at or below this line whose turn would be next */
-    struct vector chunk;          /* what the first task of `best` would take next */
-    struct account_order_key key; /* the inputs for the comparison with siblings */
-    uint32_t key_changes;         /* view->changes when `key` was computed */
-    uint64_t quick;               /* account_order_quick(), larger for every full line */
-    bool key_known;               /* `key`, `quick` and `full` belong to the current chunk */
-    bool full;                    /* the account holds its whole share of a resource in the chunk */
+    struct turns_entry *heap; /* the lines below that have waiting tasks; NULL: a project */
+    uint32_t count;           /* number of lines in `heap` */
+    bool mixed;               /* while the heap is filled: its lines do not come by age */
+    struct queue queue;       /* the waiting tasks of a project */
+    struct turns_line *best;  /* the project at or below this line whose turn would be next */
+    struct vector chunk;      /* what the first task of `best` would take next */
+    uint32_t key_stamp;       /* of the kept key that belongs to the chunk; 0: none */
     const struct first_bound *bound; /* the project's first task that a bound holds back */
     bool blocked;                    /* a task of the project was noted as its first blocked task */
     bool waits;                      /* a task of the project goes on waiting */
@@ -54,6 +59,7 @@ struct turns {
     struct turns_line root;
     struct turns_line **all; /* while the heaps are filled: all lines */
     uint32_t all_count;
+    uint64_t seen;             /* tally->writes when the heaps were last brought up to date */
     struct turns_line **lines; /* by the index of the account's view; NULL: no task waits there */
 };
 
