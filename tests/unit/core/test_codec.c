@@ -3,6 +3,7 @@
 #include "core_rig.h"
 
 #include "base/mem.h"
+#include "core/model/codec.h"
 #include "core/model/object.h"
 
 #include <stdio.h>
@@ -453,6 +454,23 @@ static void every_fact_comes_back_byte_for_byte(void **state)
     arena_done(&arena);
 }
 
+static void sixteen_bytes_are_read_or_none(void **state)
+{
+    (void)state;
+    static const uint8_t bytes[17] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17};
+    static const uint8_t nothing[16] = {0};
+    uint8_t read[16];
+    struct bytes_reader in = {.p = bytes, .left = 16};
+    codec_get_16(&in, read);
+    assert_false(in.bad);
+    assert_int_equal(in.left, 0);
+    assert_memory_equal(read, bytes, 16);
+    in = (struct bytes_reader){.p = bytes, .left = 15};
+    codec_get_16(&in, read);
+    assert_true(in.bad);
+    assert_memory_equal(read, nothing, 16);
+}
+
 static void a_submitted_task_keeps_every_field(void **state)
 {
     (void)state;
@@ -845,6 +863,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_fact_comes_back_byte_for_byte),
+        cmocka_unit_test(sixteen_bytes_are_read_or_none),
         cmocka_unit_test(a_submitted_task_keeps_every_field),
         cmocka_unit_test(cut_off_facts_are_refused_at_each_byte),
         cmocka_unit_test(damaged_facts_are_read_or_refused_never_worse),

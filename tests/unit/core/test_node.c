@@ -212,6 +212,48 @@ static void a_node_that_shrinks_has_overhang_and_takes_nothing(void **state)
     assert_int_equal(rig_state(rig, waiting), TASK_STARTING);
 }
 
+/* A node of 4 slots, 8 cpus, 4 GiB and as much of two named resources, with less of one of them. */
+static node_id node_with(struct rig *rig, unsigned less)
+{
+    struct named_amount amounts[] = {{"bar", less == 3 ? 3999 : 4000},
+                                     {"foo", less == 4 ? 3999 : 4000}};
+    struct node_spec spec = {.name = "n1",
+                             .pool = "",
+                             .slots_milli = less == 0 ? 3000 : 4000,
+                             .cpu_milli = less == 1 ? 7999 : 8000,
+                             .memory_bytes = ((int64_t)4 << 30) - (less == 2),
+                             .resources = amounts,
+                             .resource_count = 2,
+                             .supervisor = {1},
+                             .boot_id = "boot",
+                             .address = "127.0.0.1",
+                             .version = "1"};
+    struct input in = {.type = INPUT_NODE_JOIN, .node = {.spec = &spec}};
+    assert_int_equal(rig_do(rig, in), VERDICT_OK);
+    return query_node_named(rig->core, "n1")->id;
+}
+
+static void too_little_of_one_resource_is_overhang_until_its_holder_ends(void **state)
+{
+    struct rig *rig = *state;
+    const struct named_amount all[] = {{"bar", 4000}, {"foo", 4000}};
+    for (unsigned less = 0; less < 5; less++) {
+        const node_id node = node_with(rig, 5);
+        struct task_spec spec = rig_spec();
+        spec.slots_milli = 4000;
+        spec.cpu_milli = 8000;
+        spec.memory_bytes = (int64_t)4 << 30;
+        spec.resources = all;
+        spec.resource_count = 2;
+        const task_id task = start(rig, spec);
+        assert_false(query_node(rig->core, node)->overhang);
+        (void)node_with(rig, less);
+        assert_true(query_node(rig->core, node)->overhang);
+        rig_report(rig, task, 0, REPORT_ENDED, 0);
+        assert_false(query_node(rig->core, node)->overhang);
+    }
+}
+
 static node_id gpu_node(struct rig *rig, uint32_t devices, uint8_t supervisor)
 {
     struct node_spec spec = {.name = "g1",
@@ -425,6 +467,7 @@ int main(void)
         RIG_TEST(lost_work_that_must_not_repeat_ends_unknown),
         RIG_TEST(losing_a_node_breaks_gangs_elsewhere),
         RIG_TEST(a_node_that_shrinks_has_overhang_and_takes_nothing),
+        RIG_TEST(too_little_of_one_resource_is_overhang_until_its_holder_ends),
         RIG_TEST(slots_of_a_node_with_devices_are_its_devices),
         RIG_TEST(draining_takes_no_starts_and_labels_stay),
         RIG_TEST(a_node_with_work_is_not_removed),

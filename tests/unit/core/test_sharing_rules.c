@@ -333,6 +333,49 @@ static void nobody_ends_as_saturated_as_those_who_paid(void **state)
     arena_done(&arena);
 }
 
+/* With the claim the taker holds `load` of its share, the giver keeps `rest` of its own. All in thousandths. */
+static void a_taker_above_its_share_must_stay_the_less_saturated(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t load, share, rest, giver_share;
+        bool balanced;
+    } cases[] = {
+        {5, 5, 1, 5, true},  /* within its share */
+        {6, 5, 7, 5, true},  /* 1.2 against 1.4 */
+        {6, 5, 6, 5, false}, /* as saturated */
+        {6, 5, 5, 5, false},   {12, 10, 5, 4, true},
+        {13, 10, 5, 4, false}, {1, 0, 5, 5, false}, /* no share at all */
+        {2, 1, 3, 1, true},    {3, 1, 3, 1, false},
+        {6, 5, 0, 5, false}, /* the giver would keep nothing */
+        {6, 5, 3, 0, true},  /* the giver has no share */
+        {6, 5, 1, 1, false},
+    };
+    struct arena arena;
+    arena_init(&arena);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct account_view taker = account(NULL, 0, 0, 0, 0);
+        struct account_view giver = account(NULL, 1, 0, 0, 0);
+        taker.share.at[DIM_SLOTS] = cases[i].share;
+        taker.allocated.at[DIM_SLOTS] = cases[i].load - 1;
+        giver.share.at[DIM_SLOTS] = cases[i].giver_share;
+        giver.allocated.at[DIM_SLOTS] = cases[i].rest + 1;
+        account_allocatable(&taker);
+        account_allocatable(&giver);
+        giver.allocatable.at[DIM_SLOTS] = 0; /* it may give: only the outcome is judged here */
+        const struct vector one = {{1}};
+        struct claimant claim = claim_of(&taker, 0, true);
+        struct losses losses;
+        claim.request = one;
+        reclaim_rules_losses_init(&losses, 2, &arena);
+        assert_int_equal(reclaim_rules_take(&claim, &losses, &giver, &one), RECLAIM_BY_SHARE);
+        if (reclaim_rules_balanced(&claim, &losses) != cases[i].balanced) {
+            fail_msg("case %zu", i);
+        }
+    }
+    arena_done(&arena);
+}
+
 /* Without this rule the two would evict each other in turn for ever. */
 static void who_ends_above_its_guarantee_leaves_that_of_others_whole(void **state)
 {
@@ -438,6 +481,7 @@ int main(void)
         cmocka_unit_test(pieces_are_taken_while_the_giver_is_above_its_right),
         cmocka_unit_test(accounts_meet_where_their_paths_part),
         cmocka_unit_test(nobody_ends_as_saturated_as_those_who_paid),
+        cmocka_unit_test(a_taker_above_its_share_must_stay_the_less_saturated),
         cmocka_unit_test(who_ends_above_its_guarantee_leaves_that_of_others_whole),
         cmocka_unit_test(a_department_without_share_takes_nothing),
         cmocka_unit_test(minimum_runtime_comes_from_the_account_below_the_common_one),

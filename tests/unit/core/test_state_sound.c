@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "org_rig.h"
 
+#include "core/state/change.h"
 #include "core/state/state.h"
 
 #include <stdlib.h>
@@ -317,6 +318,42 @@ static void a_row_that_cannot_be_is_refused(void **state)
     org_done(&org);
 }
 
+/* Tasks depend on older tasks only, and their dependencies are told apart by a bit each. */
+static void a_dependency_that_cannot_be_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t on;
+        uint64_t met;
+        enum err result;
+    } cases[] = {{1, 0, ERR_OK},      {1, 1, ERR_OK},      {0, 0, ERR_CORRUPT},
+                 {2, 0, ERR_CORRUPT}, {3, 0, ERR_CORRUPT}, {1, 2, ERR_CORRUPT},
+                 {2, 1, ERR_CORRUPT}, {3, 1, ERR_CORRUPT}, {0, 1, ERR_CORRUPT}};
+    struct org org;
+    org_init(&org);
+    (void)rig_submit(&org.rig, rig_spec());
+    struct task_spec spec = rig_spec();
+    const uint64_t first = 1;
+    spec.depends_on = &first;
+    spec.depends_count = 1;
+    (void)rig_submit(&org.rig, spec);
+    (void)rig_submit(&org.rig, rig_spec());
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct core *core = spoiled(&org);
+        struct task *task = task_of(core, (task_id){2});
+        struct task_spec other;
+        query_task_spec(core, task->id, &org.rig.arena, &other);
+        other.depends_on = &cases[i].on;
+        change_task_spec_set(task, &other);
+        task->depends_met = cases[i].met;
+        if (read_again(core) != cases[i].result) {
+            fail_msg("case %zu", i);
+        }
+        core_free(core);
+    }
+    org_done(&org);
+}
+
 /* One number changed by one, or to something else. */
 static void whatever_is_read_of_a_damaged_state_is_sound(void **state)
 {
@@ -356,6 +393,7 @@ int main(void)
         cmocka_unit_test(an_instance_that_holds_nothing_that_is_there_is_refused),
         cmocka_unit_test(an_impossible_promise_is_refused),
         cmocka_unit_test(a_row_that_cannot_be_is_refused),
+        cmocka_unit_test(a_dependency_that_cannot_be_is_refused),
         cmocka_unit_test(whatever_is_read_of_a_damaged_state_is_sound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
