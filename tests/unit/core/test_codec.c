@@ -1,6 +1,7 @@
 /* test_codec.c - facts and the state as bytes: there and back, cut off, and damaged.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core_rig.h"
+#include "damage_map.h"
 
 #include "base/mem.h"
 #include "core/model/codec.h"
@@ -529,12 +530,17 @@ static void damaged_facts_are_read_or_refused_never_worse(void **state)
 {
     (void)state;
     struct arena arena;
+    struct buf map; /* of each fact how many of the 256 values of each byte are read */
     arena_init(&arena);
+    buf_init(&map, BYTES_MAX);
     for (unsigned type = 1; type <= FACT_TYPE_MAX; type++) {
         struct fact fact;
         fact_of((enum fact_type)type, &fact);
         struct buf bytes;
+        unsigned read = 0;
         encode(&fact, &bytes);
+        buf_add(&map, fact_type_name((enum fact_type)type),
+                strlen(fact_type_name((enum fact_type)type)));
         for (size_t at = 0; at < bytes.len * 256; at++) {
             char before = bytes.data[at / 256];
             bytes.data[at / 256] = (char)at;
@@ -542,6 +548,7 @@ static void damaged_facts_are_read_or_refused_never_worse(void **state)
             struct error e;
             struct buf second;
             if (fact_decode((struct str){bytes.data, bytes.len}, &arena, &again, &e) == ERR_OK) {
+                read++;
                 encode(&again, &second); /* whatever is read is one coding of it */
                 if (second.data[VERSION_AT] ==
                     bytes.data[VERSION_AT]) { /* else: an older version */
@@ -552,9 +559,18 @@ static void damaged_facts_are_read_or_refused_never_worse(void **state)
             }
             bytes.data[at / 256] = before;
             arena_clear(&arena);
+            if (at % 256 == 255) {
+                char number[8];
+                (void)snprintf(number, sizeof number, " %u", read);
+                buf_add(&map, number, strlen(number));
+                read = 0;
+            }
         }
+        buf_add_char(&map, '\n');
         buf_done(&bytes);
     }
+    damage_map_check("facts", &map);
+    buf_done(&map);
     arena_done(&arena);
 }
 
@@ -804,6 +820,11 @@ static void a_damaged_state_is_sound_or_refused(void **state)
     }
     assert_true(read > len); /* most numbers may be other numbers */
     free(bytes);
+    struct buf map;
+    buf_init(&map, BYTES_MAX);
+    (void)damage_map_state(rig.core, &map);
+    damage_map_check("state", &map);
+    buf_done(&map);
     rig_done(&rig);
 }
 
