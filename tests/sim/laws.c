@@ -173,6 +173,9 @@ static void rest_check(struct laws *laws, const struct core *core, const struct 
     owed_check(laws, core, in);
     if (affords(laws, &laws->why, WHY_COST * rows_of(core))) {
         oracle_reasons(core, id);
+        if (laws->rows_a_step == 0) {
+            record_state(&laws->record, core);
+        }
     }
 }
 
@@ -186,6 +189,7 @@ static void step(void *ctx, const struct engine *engine, const struct input *in,
     engine_now = engine;
     laws->steps++;
     laws->now_ms = in->now_ms;
+    laws->record.visited += facts->visited;
     news_count(laws, in, facts);
     for (size_t i = 0; i < facts->count; i++) {
         fact_check(laws, core, &facts->at[i]);
@@ -239,4 +243,5 @@ void laws_say(const struct laws *laws)
            laws->steps, laws->starts, laws->evictions, laws->submitted, laws->refused,
            laws->state.count, percent(&laws->state), laws->rest.count, percent(&laws->rest),
            laws->why.count);
+    printf("decided %06" PRIx32 "\n", record_number(&laws->record));
 }

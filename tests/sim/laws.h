@@ -8,6 +8,7 @@
 #pragma once
 
 #include "ledger.h"
+#include "record.h"
 #include "sim/engine.h"
 
 /* The budget of one kind of check. */
@@ -32,6 +33,7 @@ struct laws {
     struct laws_credit state; /* core_check() */
     struct laws_credit rest;  /* pools at rest: P4, P5, P6, P7 */
     struct laws_credit why;   /* reasons: P8 */
+    struct record record;     /* what reasons, rows and shares were whenever P8 was checked */
 };
 
 void laws_init(struct laws *laws, uint64_t rows_a_step);
@@ -40,5 +42,5 @@ void laws_done(struct laws *laws);
 /* Returns the watcher for engine_options. */
 struct watcher laws_watcher(struct laws *laws);
 
-/* Prints one line about what was checked. */
+/* Prints one line about what was checked, and one with the number of the record. */
 void laws_say(const struct laws *laws);
