@@ -32,6 +32,9 @@ void oracle_reasons(const struct core *core, pool_id settled);
 void oracle_may_save(const struct core *core, const struct fact *fact);
 void oracle_has_saved(const struct core *core, const struct fact *fact);
 
+/* What a trial counts for each account of the pool, now and later, is the sum of the rows. */
+void oracle_tally(const struct ledger *ledger, pool_id pool);
+
 /* P3: the start of this attempt took no account above its bounds. */
 void oracle_limits(const struct ledger *ledger, struct attempt_key key);
 /* Like oracle_limits(), for large states. Uses the core's own sums, which core_check() compares

@@ -287,6 +287,7 @@ void world_settle(struct world *world, pool_id pool)
     ledger_take(&world->ledger, world->core);
     oracle_nothing_idles(&world->ledger, pool, world->now_ms);
     oracle_reasons(world->core, pool);
+    oracle_tally(&world->ledger, pool);
     record_state(&world->record, world->core);
     for (int i = 0; i < PASSES_MORE; i++) {
         const struct input stamp = stamped(world, in);
