@@ -312,6 +312,31 @@ static void the_way_back_ends_at_the_minimums(void **state)
     }
 }
 
+static void a_form_is_elastic_where_any_group_needs_less_than_all(void **state)
+{
+    (void)state;
+    assert_false(form_grow_elastic(FORM({0}, {0, 2, 0, 1}, {0, 3, 3, 1})));
+    assert_true(form_grow_elastic(FORM({0}, {0, 2, 0, 1}, {0, 3, 2, 1})));
+    assert_true(form_grow_elastic(FORM({0, 0, 1, 0}, {0, 2, 0, 1}, {0, 3, 0, 1})));
+    assert_false(form_grow_elastic(FORM({0}, {0}, {1, 3, 0, 1}))); /* a group of one group */
+    assert_true(form_grow_elastic(FORM({0}, {0}, {1, 3, 1, 1})));
+    assert_false(form_grow_elastic(FORM({0, 3, 1, 1}))); /* not grouped: the task's own minimum */
+}
+
+static void a_group_has_begun_when_any_group_below_has(void **state)
+{
+    (void)state;
+    const struct form *form =
+        FORM({0, 0, 1, 0}, {0}, {1, 1, 0, 2}, {1, 2, 0, 1}, {0}, {4, 1, 0, 3}, {4, 2, 0, 1});
+    next_is(form, HAVE(0, 0, 0, 0, 0, 1, 0), 0, HAVE(0, 0, 0, 0, 0, 0, 2));
+    next_is(form, HAVE(0, 0, 0, 0, 0, 0, 1), 0, HAVE(0, 0, 0, 0, 0, 1, 1));
+    /* of a group of one group the instances below do not count as groups */
+    const struct form *one = FORM({0}, {0}, {1, 2, 2, 1});
+    assert_false(form_grow_whole(one, HAVE(0, 0, 1)));
+    assert_true(form_grow_whole(one, HAVE(0, 0, 2)));
+    next_is(one, HAVE(0, 0, 1), 0, HAVE(0, 0, 1));
+}
+
 static void a_broken_group_is_found(void **state)
 {
     (void)state;
@@ -352,6 +377,8 @@ int main(void)
         TEST(groups_that_differ_are_tried_in_turn),
         TEST(a_broken_group_is_found),
         TEST(groups_are_alike_in_everything_or_they_differ),
+        TEST(a_form_is_elastic_where_any_group_needs_less_than_all),
+        TEST(a_group_has_begun_when_any_group_below_has),
         TEST(of_fresh_groups_that_are_alike_only_the_first_comes_next),
         TEST(a_whole_group_goes_with_all_below_it),
         TEST(any_choice_leads_to_the_full_gang),
