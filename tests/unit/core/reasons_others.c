@@ -144,6 +144,25 @@ void the_moment_is_exact_among_thirty(void **state)
     org_done(&org);
 }
 
+/* Half of each node is held by the owner's own task, which cannot be moved. The guests on the other halves are protected for an
+ * hour, but without them no node has both slots. */
+void time_does_not_help_where_too_little_would_leave(void **state)
+{
+    (void)state;
+    struct org org;
+    lending_init(&org, 2, pool_reclaim_hour);
+    for (uint32_t i = 0; i < 2; i++) {
+        (void)run_new(&org, (struct org_task){.project = "owner", .slots = 1, .fixed = true});
+        (void)run_new(&org, (struct org_task){.project = "guest", .slots = 1});
+    }
+    const task_id task = org_submit(&org, (struct org_task){.project = "owner", .slots = 2});
+    (void)org_pass(&org);
+    const struct reason why = waits(&org, task, REASON_NO_ROOM);
+    assert_int_equal(why.until_ms, 0);
+    assert_int_equal(why.wanted, 2 * SLOT_MILLI);
+    org_done(&org);
+}
+
 static void pool_preempt_hour(struct pool_spec *spec)
 {
     spec->preempt_min_runtime_ms = 60 * MINUTE_MS;
