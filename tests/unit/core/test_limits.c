@@ -4,7 +4,6 @@
 
 #include "base/amount.h"
 #include "core/model/reason.h"
-#include "core/state/state.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -382,75 +381,10 @@ static void a_limit_is_taken_and_one_beyond_is_refused(void **state)
     rig_done(&rig);
 }
 
-/* Is the input refused because there are too many of these? Nothing is applied. */
-static bool too_many(struct rig *rig, struct input in, const char *of, int64_t most)
-{
-    arena_clear(&rig->arena);
-    fact_list_init(&rig->facts, &rig->arena);
-    in.now_ms = rig->now_ms;
-    in.actor = "user:test";
-    in.cause = "";
-    if (core_decide(rig->core, &in, &rig->facts) == VERDICT_OK) {
-        return false;
-    }
-    assert_int_equal(rig->facts.refusal.code, REASON_LIMIT);
-    assert_string_equal(rig->facts.refusal.text, of);
-    assert_int_equal(rig->facts.refusal.available, most);
-    return true;
-}
-
-/* With one less than the most, one more is taken; with the most, it is refused. The counter is put back. */
-#define FILLS_UP(rig, counter, most, ...)                                                          \
-    do {                                                                                           \
-        const uint64_t before = (counter);                                                         \
-        (counter) = (__typeof__(counter))((most)-1);                                               \
-        assert_false(too_many(rig, __VA_ARGS__));                                                  \
-        (counter) = (__typeof__(counter))(most);                                                   \
-        assert_true(too_many(rig, __VA_ARGS__));                                                   \
-        (counter) = (__typeof__(counter))before;                                                   \
-    } while (0)
-
-static void a_full_server_refuses_one_more(void **state)
-{
-    (void)state;
-    struct rig rig;
-    rig_init(&rig);
-    fresh();
-    struct core *core = rig.core;
-    pool.name = "another";
-    account.name = "another";
-    node.name = "another";
-    const struct input new_pool = {.type = INPUT_POOL_CREATE, .pool = {.spec = &pool}};
-    struct input new_account = {.type = INPUT_ACCOUNT_SET};
-    new_account.account.spec = &account;
-    const struct input new_node = {.type = INPUT_NODE_JOIN, .node = {.spec = &node}};
-    const struct input new_task = {.type = INPUT_TASK_SUBMIT,
-                                   .submit = {.specs = &task, .count = 1}};
-    const struct input new_launch = {.type = INPUT_LAUNCH_ASK, .launch = {.pool = {1}, .count = 1}};
-    const uint64_t last = core->pools.last;
-    core->pools.last = POOLS_MAX + 1; /* more were made than there are */
-    FILLS_UP(&rig, core->pool_count, POOLS_MAX, new_pool, "pools", POOLS_MAX);
-    core->pools.last = last;
-    FILLS_UP(&rig, core->pools.last, UINT32_MAX, new_pool, "pools", POOLS_MAX);
-    FILLS_UP(&rig, core->accounts.last, UINT32_MAX, new_account, "departments and projects",
-             ACCOUNTS_MAX);
-    const uint64_t accounts = core->accounts.last;
-    core->accounts.last = ACCOUNTS_MAX + 1;
-    FILLS_UP(&rig, core->accounts.count, ACCOUNTS_MAX, new_account, "departments and projects",
-             ACCOUNTS_MAX);
-    core->accounts.last = accounts;
-    FILLS_UP(&rig, core->node_count, NODES_MAX, new_node, "nodes", NODES_MAX);
-    FILLS_UP(&rig, core->instances.count, PENDING_TASKS_MAX, new_task, "tasks that have not ended",
-             PENDING_TASKS_MAX);
-    FILLS_UP(&rig, core->launches.count, LAUNCHES_MAX, new_launch, "launches", LAUNCHES_MAX);
-    rig_done(&rig);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_limit_is_taken_and_one_beyond_is_refused),
-        cmocka_unit_test(a_full_server_refuses_one_more),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
