@@ -107,6 +107,41 @@ static void a_piece_above_the_minimum_loses_at_least_what_the_one_before_loses(v
     org_done(&org);
 }
 
+static void an_instance_that_has_ended_is_in_no_piece(void **state)
+{
+    (void)state;
+    struct org org;
+    struct arena arena;
+    bool found[6] = {false};
+    org_init(&org);
+    arena_init(&arena);
+    org_nodes(&org, 3, 4);
+    const task_id id = org_submit(
+        &org, (struct org_task){.slots = 2, .instances = 6, .min_instances = 2, .gang = true});
+    org_settle(&org);
+    rig_report(&org.rig, id, 4, REPORT_ENDED, 0);
+    rig_report(&org.rig, id, 0, REPORT_ENDED, 0);
+    const struct piece_cache cache = cache_of(&org, &arena, VICTIMS_LEAST_LOSS);
+    uint32_t count;
+    const struct piece *pieces =
+        pieces_cut_gang(&cache, NULL, query_task(org.rig.core, id), &count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct instance *at = NULL;
+        uint32_t members = 0;
+        while ((at = pieces_cache_next(org.rig.core, &pieces[i], at)) != NULL) {
+            assert_false(found[at->index]);
+            found[at->index] = true;
+            members++;
+        }
+        assert_int_equal(members, pieces[i].count);
+    }
+    for (uint32_t i = 0; i < 6; i++) {
+        assert_int_equal(found[i], i != 0 && i != 4);
+    }
+    arena_done(&arena);
+    org_done(&org);
+}
+
 /* ---- the order ---- */
 
 static void org_roll(struct org *org)
@@ -213,6 +248,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_piece_above_the_minimum_loses_at_least_what_the_one_before_loses),
+        cmocka_unit_test(an_instance_that_has_ended_is_in_no_piece),
         cmocka_unit_test(pieces_are_read_in_the_order_of_all_pieces),
     };
     return cmocka_run_group_tests_name("core_pieces", tests, NULL, NULL);
