@@ -355,10 +355,16 @@ static void a_dependency_that_cannot_be_is_refused(void **state)
     org_done(&org);
 }
 
+static void zone_and_rack(struct pool_spec *spec)
+{
+    static const char *const levels[] = {"zone", "rack"};
+    spec->topology = levels;
+    spec->topology_count = 2;
+}
+
 /* Racks in a zone; a gang of two groups in one rack, of which one may be smaller; nodes that a task avoids and labels that it wants. */
 static void grouped_state(struct org *org)
 {
-    static const char *const levels[] = {"zone", "rack"};
     static const char *const avoid[] = {"n1"};
     static const struct label labels[] = {{"zone", "a"}, {"rack", "r1"}};
     static const struct named_amount amounts[] = {{"bar", 3000}, {"foo", 5000}};
@@ -369,12 +375,7 @@ static void grouped_state(struct org *org)
         {.name = "lead", .instances = 1, .asks = &asks[0]},
         {.name = "work", .instances = 3, .min = 1, .asks = &asks[1]}};
     org_init(org);
-    struct pool_spec pool;
-    query_pool_spec(org->rig.core, org_pool_id, &org->rig.arena, &pool);
-    pool.topology = levels;
-    pool.topology_count = 2;
-    struct input edit = {.type = INPUT_POOL_EDIT, .pool = {.pool = org_pool_id, .spec = &pool}};
-    assert_int_equal(rig_do(&org->rig, edit), VERDICT_OK);
+    org_pool(org, zone_and_rack);
     for (uint8_t i = 0; i < 2; i++) {
         struct node_spec spec = {.name = i == 0 ? "n1" : "n2",
                                  .pool = "default",
