@@ -208,6 +208,31 @@ static void minimums_and_labels_are_kept(void **state)
     rig_done(&rig);
 }
 
+/* The labels of the task and of its group count together. */
+static void a_group_has_as_many_labels_as_a_task_may(void **state)
+{
+    (void)state;
+    static const struct label labels[TASK_LABELS_MAX + 1] = {{"a", ""}, {"b", ""}, {"c", ""},
+                                                             {"d", ""}, {"e", ""}, {"f", ""},
+                                                             {"g", ""}, {"h", ""}, {"i", ""}};
+    for (uint32_t own = 0; own <= TASK_LABELS_MAX; own++) {
+        struct rig rig;
+        rig_init(&rig);
+        struct task_spec spec = elastic(true);
+        struct group_spec groups[2] = {spec.groups[0], spec.groups[1]};
+        groups[1].node_labels = labels;
+        groups[1].node_label_count = own;
+        spec.groups = groups;
+        spec.node_labels = labels + own;
+        spec.node_label_count = TASK_LABELS_MAX - own;
+        (void)rig_submit(&rig, spec); /* every fact is read back */
+        spec.node_label_count++;
+        assert_int_equal(rig_try_submit(&rig, spec), VERDICT_REFUSED);
+        assert_int_equal(rig.facts.refusal.code, REASON_LIMIT);
+        rig_done(&rig);
+    }
+}
+
 static void minimums_beyond_the_groups_are_refused(void **state)
 {
     (void)state;
@@ -237,6 +262,7 @@ int main(void)
         cmocka_unit_test(each_group_starts_with_its_minimum),
         cmocka_unit_test(a_lost_node_breaks_one_group_only),
         cmocka_unit_test(minimums_and_labels_are_kept),
+        cmocka_unit_test(a_group_has_as_many_labels_as_a_task_may),
         cmocka_unit_test(minimums_beyond_the_groups_are_refused),
     };
     return cmocka_run_group_tests_name("groups", tests, NULL, NULL);
