@@ -376,6 +376,26 @@ static void a_taker_above_its_share_must_stay_the_less_saturated(void **state)
     arena_done(&arena);
 }
 
+/* A department that promises more cpu than it is guaranteed cannot keep what it promised; in slots it can. */
+static void a_guarantee_counts_in_each_resource_alone(void **state)
+{
+    (void)state;
+    struct account_view top = account(NULL, 0, 10, 10, 4);
+    struct account_view below = account(&top, 1, 5, 5, 2);
+    const struct vector piece = {{0, 500}};
+    top.guaranteed.at[DIM_CPU] = 4000;
+    top.promised = (struct vector){{5 * SLOT, 4000}};
+    below.guaranteed.at[DIM_CPU] = 4000;
+    below.allocated.at[DIM_CPU] = 3000;
+    assert_true(account_keeps(&POOL, &below, &top, &below.allocated, &piece));
+    top.promised.at[DIM_CPU] = 4001;
+    assert_false(account_keeps(&POOL, &below, &top, &below.allocated, &piece));
+    const struct vector slot = slots(1);
+    assert_true(account_keeps(&POOL, &below, &top, &below.allocated, &slot));
+    top.promised.at[DIM_SLOTS] = 11 * SLOT;
+    assert_false(account_keeps(&POOL, &below, &top, &below.allocated, &slot));
+}
+
 /* Without this rule the two would evict each other in turn for ever. */
 static void who_ends_above_its_guarantee_leaves_that_of_others_whole(void **state)
 {
@@ -482,6 +502,7 @@ int main(void)
         cmocka_unit_test(accounts_meet_where_their_paths_part),
         cmocka_unit_test(nobody_ends_as_saturated_as_those_who_paid),
         cmocka_unit_test(a_taker_above_its_share_must_stay_the_less_saturated),
+        cmocka_unit_test(a_guarantee_counts_in_each_resource_alone),
         cmocka_unit_test(who_ends_above_its_guarantee_leaves_that_of_others_whole),
         cmocka_unit_test(a_department_without_share_takes_nothing),
         cmocka_unit_test(minimum_runtime_comes_from_the_account_below_the_common_one),
