@@ -46,6 +46,9 @@ static void tasks_that_are_not_there_are_named(void **state)
     }
     assert_int_equal(query_queue_next(org.rig.core, org_pool_id, (task_id){99}).v, 0);
     assert_int_equal(query_task_outcome(org.rig.core, (task_id){99}), TASK_PENDING);
+    assert_null(query_instance(org.rig.core, (task_id){99}, 0));
+    assert_null(query_instance_claim(org.rig.core, (task_id){99}, 0));
+    assert_null(query_task_eviction(org.rig.core, (task_id){99}));
     org_done(&org);
 }
 
