@@ -45,6 +45,7 @@ bench-sched: $(BUILD)/build.ninja
 	@$(BUILD)/bench/sched/sched_bench $(ARGS)
 
 # The quality of decisions on real traces, beside reference policies; the traces are no part of the repository.
+# ARGS="--short waits pools": default settings on one trace, half a minute.
 TRACES ?= $(WEIR_SHARED)/traces
 bench-sim: weir
 	@meson configure $(BUILD) -Dbench=true && ninja --quiet -C $(BUILD)
@@ -55,10 +56,10 @@ check-traces: deps weir
 	@meson configure $(BUILD) -Dtests=true && ninja --quiet -C $(BUILD) tests/sim/sim_laws
 	@bench/sim $(TRACES) laws
 
-# Property tests with fresh seeds, SOAK_S seconds or until one breaks a law; a broken law names its seed.
+# Every property program with fresh seeds, on all cores, SOAK_S seconds. Histories that break a law are written to build-results/soak.
 SOAK_S ?= 600
 soak: deps
-	@tools/soak $(SOAK_S)
+	@tools/soak $(SOAK_S) $(ARGS)
 
 # How strong the tests are: N faults planted in src/core, one at a time, at places drawn with SEED (a fresh one); how many the tests find.
 N ?= 100

@@ -1,4 +1,4 @@
-"""Compares docs/dev/formats/agent-protocol.md with the tables of the agent's messages (src/wire/agent_*.c).
+"""Compares docs/dev/formats/agent-protocol.md with the tables of the agent's messages (src/wire/agent.c).
 
 Every field of a table must stand in the page's example of the table's message. A field that a message may leave out may stand in
 the page's text instead. Every field of an example must be in the table.

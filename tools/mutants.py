@@ -117,15 +117,32 @@ class Source:
             yield from self.branches(i)
         elif token.text in ("++", "--") or (token.text in SWAPS and around.strip() == "" and len(around) == 2):
             yield from ((token.start, token.end, new, "operator") for new in SWAPS[token.text]
-                        if new != BOUNDARY.get(token.text) or not self.known_unequal(i))
+                        if new != BOUNDARY.get(token.text) or not (self.known_unequal(i) or self.same_if_equal(i)))
 
-    def known_unequal(self, i):
-        """Has `a != b` been asked just before `a < b`? Then `a <= b` is the same: the last lines of every comparison."""
+    def around(self, i):
+        """The tokens before and behind the operands of a binary operator."""
         first, last = i - 1, i + 1
         while self.tokens[first].text not in AROUND_OPERAND or self.tokens[first].text in (")", "]"):
             first = self.partner.get(first, first) - 1
         while self.tokens[last].text not in AROUND_OPERAND or self.tokens[last].text in ("(", "["):
             last = self.partner.get(last, last) + 1
+        return first, last
+
+    def same_if_equal(self, i):
+        """Is it the same for `a == b` whether `a < b` is true? The smaller of two, the larger, what one is above the other."""
+        first, last = self.around(i)
+        a, b = (" ".join(self.text[x:y].split()) for x, y in ((self.tokens[first + 1].start, self.tokens[i].start),
+                                                              (self.tokens[i].end, self.tokens[last].start)))
+        if self.tokens[last].text == "?":
+            _, _, swapped, _ = next(self.branches(last))
+            yes, no = sorted(" ".join(side.split()) for side in swapped.split(" : ", 1)) if " : " in swapped else ("", "")
+            return [yes, no] == sorted((a, b)) or (yes == "0" and no in (f"{a} - {b}", f"{b} - {a}"))
+        block = " ".join(self.text[self.tokens[last].end:self.tokens[last].end + 200].split())
+        return self.tokens[first - 1].text == "if" and (block.startswith((f"{{ {a} = {b}; }}", f"{{ {b} = {a}; }}")))
+
+    def known_unequal(self, i):
+        """Has `a != b` been asked just before `a < b`? Then `a <= b` is the same: the last lines of every comparison."""
+        first, last = self.around(i)
         start, end = self.tokens[first + 1].start, self.tokens[last - 1].end
         asked = self.text[start:self.tokens[i].start] + "!=" + self.text[self.tokens[i].end:end]
         before = self.text[self.statement_before(i):self.tokens[i].start]

@@ -8,6 +8,7 @@
 enum {
     ACCOUNTS = 8,
     ACCOUNTS_MANY = 1000,
+    ACCOUNTS_MOST = 2000,
     SHAPES = 20,
     FILL_TASKS = 100000,
     FILL_NODES = 10000,
@@ -17,6 +18,9 @@ enum {
     EVENT_GAP_MS = 20, /* between two events */
     VISITED_MAX = 64,  /* nodes visited for one decision */
     BYTES_MAX = 1024,  /* bytes of memory for one waiting task */
+    PROJECT_NODES = 100,
+    PROJECT_GROWTH_MAX = 3,
+    EVENTS_A_SECOND = 30000,
     NAME_SIZE = 32,
 };
 
@@ -40,27 +44,43 @@ static const struct {
     {2000, -1},  {2000, 16000}, {4000, -1},   {4000, 32000}, {8000, -1},
 };
 
+/* Which tasks a mix has: all shapes, or only the shape of a quarter of a GPU, so that most of many
+ * projects have work at the same time. */
+enum mix_kind { MIX_ALL, MIX_QUARTERS };
+enum { SHAPE_QUARTER = 4 };
+
 struct mix {
     char (*projects)[NAME_SIZE];
     uint32_t accounts;
     uint64_t seed;
+    enum mix_kind kind;
 };
+
+static void mix_accounts(struct mix *mix, struct world *world, uint32_t accounts)
+{
+    static char names[ACCOUNTS_MOST][NAME_SIZE];
+    *mix = (struct mix){names, accounts, 88172645463325252u, MIX_ALL};
+    for (uint32_t i = 0; i < accounts; i++) {
+        (void)snprintf(names[i], NAME_SIZE, "project-%u", i);
+        (void)world_project(world, names[i], "");
+    }
+}
 
 /* Makes the accounts. Each account's guarantee is an equal part of the GPUs. */
 static void mix_init(struct mix *mix, struct world *world, uint32_t nodes, uint32_t accounts)
 {
-    static char names[ACCOUNTS_MANY][NAME_SIZE];
-    *mix = (struct mix){names, accounts, 88172645463325252u};
+    mix_accounts(mix, world, accounts);
     for (uint32_t i = 0; i < accounts; i++) {
-        (void)snprintf(names[i], NAME_SIZE, "project-%u", i);
-        world_quota(world, world_project(world, names[i], ""), nodes * NODE_GPUS / accounts,
-                    QUOTA_WEIGHT_DEFAULT);
+        const struct account *account =
+            query_account_named(world->core, ACCOUNT_PROJECT, mix->projects[i]);
+        world_quota(world, account->id, nodes * NODE_GPUS / accounts, QUOTA_WEIGHT_DEFAULT);
     }
 }
 
 static struct task_spec mix_task(struct mix *mix)
 {
-    const uint64_t shape = measure_random(&mix->seed) % SHAPES;
+    const uint64_t shape =
+        mix->kind == MIX_QUARTERS ? SHAPE_QUARTER : measure_random(&mix->seed) % SHAPES;
     const uint64_t project = measure_random(&mix->seed) % mix->accounts;
     struct task_spec spec = world_task(mix->projects[project], shapes[shape].gpus_milli);
     spec.cpu_milli = shapes[shape].cpu_milli;
@@ -119,6 +139,8 @@ struct steady {
     uint32_t accounts;
     uint32_t filled_percent; /* GPUs requested at the start, in percent of all GPUs */
     bool impatient;          /* the first blocked task gets a reservation at once */
+    bool plain;              /* projects without quotas */
+    enum mix_kind kind;
 };
 
 struct samples {
@@ -148,7 +170,7 @@ static void steady_fill(const struct steady *steady, struct mix *mix, struct wor
 {
     int64_t sum_milli = 0;
     for (uint32_t i = 0; i < SHAPES; i++) {
-        sum_milli += shapes[i].gpus_milli;
+        sum_milli += shapes[steady->kind == MIX_QUARTERS ? SHAPE_QUARTER : i].gpus_milli;
     }
     const int64_t gpus_milli = (int64_t)steady->nodes * NODE_GPUS * 10 * steady->filled_percent;
     mix_submit(mix, world, (uint32_t)(gpus_milli * SHAPES / sum_milli));
@@ -195,6 +217,7 @@ struct live {
     int64_t block_ns[BLOCKS]; /* the median of each block */
     uint32_t blocks;
     int64_t events_ns; /* CPU time of the thread, spent on events so far */
+    uint64_t inputs;   /* that the core was given for these events, passes included */
 };
 
 static void live_init(struct live *live, const struct steady *steady)
@@ -205,8 +228,14 @@ static void live_init(struct live *live, const struct steady *steady)
     live->samples.held = 0;
     live->blocks = 0;
     live->events_ns = 0;
+    live->inputs = 0;
     world_init(&live->world, steady->nodes);
-    mix_init(&live->mix, &live->world, steady->nodes, steady->accounts);
+    if (steady->plain) {
+        mix_accounts(&live->mix, &live->world, steady->accounts);
+    } else {
+        mix_init(&live->mix, &live->world, steady->nodes, steady->accounts);
+    }
+    live->mix.kind = steady->kind;
     if (steady->impatient) {
         world_patience(&live->world, 0);
     }
@@ -238,6 +267,7 @@ static void live_block(struct live *live)
         samples->count++;
         samples->held += query_pool(live->world.core, live->world.pool)->reserved_count > 0;
         running_note(&live->world, &live->running);
+        live->inputs += live->world.spend.inputs;
     }
     live->events_ns += measure_now_ns() - begin;
     live->block_ns[live->blocks++] = measure_percentile(block, BLOCK, 50);
@@ -296,16 +326,10 @@ static int64_t lives_growth(const struct live *lives, size_t count)
     return measure_percentile(growth, pairs, 50);
 }
 
-/* The clusters of all sizes take turns, block by block. So other work on the computer slows all
- * clusters alike, and hardly changes the ratio of their costs. */
-static int64_t steady_sized(struct bench *bench, const char *name, struct steady steady)
+/* The clusters take turns, block by block. So other work on the computer slows all clusters alike,
+ * and hardly changes the ratio of their costs. */
+static void lives_play(struct live *lives, size_t count)
 {
-    static struct live lives[STEADY_SIZES];
-    size_t count = 0;
-    for (; count < STEADY_SIZES && steady_sizes[count] <= bench->nodes_max; count++) {
-        steady.nodes = steady_sizes[count];
-        live_init(&lives[count], &steady);
-    }
     bool over = count == 0;
     while (!over) {
         over = true;
@@ -316,6 +340,17 @@ static int64_t steady_sized(struct bench *bench, const char *name, struct steady
             }
         }
     }
+}
+
+static int64_t steady_sized(struct bench *bench, const char *name, struct steady steady)
+{
+    static struct live lives[STEADY_SIZES];
+    size_t count = 0;
+    for (; count < STEADY_SIZES && steady_sizes[count] <= bench->nodes_max; count++) {
+        steady.nodes = steady_sizes[count];
+        live_init(&lives[count], &steady);
+    }
+    lives_play(lives, count);
     for (size_t i = 0; i < count; i++) {
         steady_lines(bench, name, &lives[i], steady_sizes[i] == 10000);
         live_done(&lives[i]);
@@ -346,6 +381,58 @@ void load_steady_held(struct bench *bench)
 {
     const struct steady steady = {.accounts = 1, .filled_percent = 120, .impatient = true};
     bench->held_growth = steady_sized(bench, "120 % asked, held", steady);
+}
+
+/* ---- many projects in one pool ---- */
+
+static const uint32_t project_counts[] = {10, 100, 500, ACCOUNTS_MOST};
+enum { PROJECT_COUNTS = sizeof project_counts / sizeof project_counts[0] };
+
+/* The mean cost of an arrival or an end, with the passes that follow. */
+static double live_mean_ns(const struct live *live)
+{
+    return (double)sum_of(live->samples.ns, live->samples.count) / live->samples.count;
+}
+
+static void projects_lines(struct bench *bench, const char *name, struct live *live)
+{
+    const bool most = live->steady.accounts == ACCOUNTS_MOST;
+    char text[80];
+    (void)snprintf(text, sizeof text, "%s, %u projects: mean", name, live->steady.accounts);
+    table_time(bench, text, (int64_t)live_mean_ns(live), 1, NO_BAR, NULL);
+    table_time(bench, "  p99", measure_percentile(live->samples.ns, live->samples.count, 99), 1,
+               NO_BAR, NULL);
+    table_least(bench, "  events a second", (double)live->inputs * 1e9 / (double)live->events_ns,
+                "/s", most ? EVENTS_A_SECOND : NO_BAR);
+}
+
+static void projects_sized(struct bench *bench, const char *name, enum mix_kind kind)
+{
+    static struct live lives[PROJECT_COUNTS];
+    for (size_t i = 0; i < PROJECT_COUNTS; i++) {
+        const struct steady steady = {.nodes = PROJECT_NODES,
+                                      .accounts = project_counts[i],
+                                      .filled_percent = 120,
+                                      .plain = true,
+                                      .kind = kind};
+        live_init(&lives[i], &steady);
+    }
+    lives_play(lives, PROJECT_COUNTS);
+    for (size_t i = 0; i < PROJECT_COUNTS; i++) {
+        projects_lines(bench, name, &lives[i]);
+    }
+    table_value(bench, "  growth of a decision, 10 to 2,000 projects",
+                live_mean_ns(&lives[PROJECT_COUNTS - 1]) / live_mean_ns(&lives[0]), "x",
+                PROJECT_GROWTH_MAX, NULL);
+    for (size_t i = 0; i < PROJECT_COUNTS; i++) {
+        live_done(&lives[i]);
+    }
+}
+
+void load_projects(struct bench *bench)
+{
+    projects_sized(bench, "all shapes", MIX_ALL);
+    projects_sized(bench, "quarters of a GPU", MIX_QUARTERS);
 }
 
 /* ---- memory ---- */

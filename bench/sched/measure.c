@@ -214,6 +214,20 @@ void table_value(struct bench *bench, const char *name, double value, const char
     line_print(name, text, "", "", most, mark(bench, value, bar), note);
 }
 
+void table_least(struct bench *bench, const char *name, double value, const char *unit, double bar)
+{
+    char text[48];
+    char least[32] = "";
+    const bool barred = bar > NO_BAR;
+    (void)snprintf(text, sizeof text, "%.0f %s", value, unit);
+    if (barred) {
+        (void)snprintf(least, sizeof least, ">= %.0f", bar);
+        bench->bars++;
+        bench->short_bars += value < bar;
+    }
+    line_print(name, text, "", "", least, !barred ? "" : value < bar ? "SHORT" : "ok", NULL);
+}
+
 void table_none(const char *name, const char *why)
 {
     line_print(name, why, "", "", "", "", NULL);

@@ -67,5 +67,7 @@ void table_time(struct bench *bench, const char *name, int64_t ns, uint64_t deci
 /* Prints one line with any figure, which must not be above the bar. */
 void table_value(struct bench *bench, const char *name, double value, const char *unit, double bar,
                  const char *note);
+/* Prints one line with a figure that must not be below the bar. */
+void table_least(struct bench *bench, const char *name, double value, const char *unit, double bar);
 /* Prints one line without a figure. */
 void table_none(const char *name, const char *why);

@@ -29,6 +29,7 @@ static const struct {
     {"steady-full", "steady state in which thousands wait", load_steady_full},
     {"steady-accounts", "steady state of many accounts", load_steady_accounts},
     {"steady-held", "steady state in which somebody holds a reservation", load_steady_held},
+    {"projects", "many projects in one pool of 100 nodes, 120 % asked", load_projects},
     {"memory", "memory", load_memory},
     {"growth", "growth from 1,000 to 10,000 nodes", load_growth},
 };

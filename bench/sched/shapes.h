@@ -21,6 +21,8 @@ void load_steady(struct bench *bench);
 void load_steady_full(struct bench *bench);
 void load_steady_accounts(struct bench *bench);
 void load_steady_held(struct bench *bench);
+/* 10 to 2,000 projects without quotas in one pool. */
+void load_projects(struct bench *bench);
 void load_memory(struct bench *bench);
 /* The ratios of the figures at 10,000 nodes to the figures at 1,000 nodes. */
 void load_growth(struct bench *bench);

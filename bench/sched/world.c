@@ -89,6 +89,8 @@ void world_patience(struct world *world, int64_t patience_ms)
                                    .title = "",
                                    .description = "",
                                    .patience_ms = patience_ms,
+                                   .idle_for_waiting = PERCENT_WHOLE,
+                                   .loss_for_sharing = PERCENT_WHOLE,
                                    .aux_tasks = NODE_AUX_TASKS_DEFAULT,
                                    .consolidation_max = CONSOLIDATION_DEFAULT,
                                    .stale_grace_ms = STALE_GRACE_MS_DEFAULT};
@@ -102,7 +104,7 @@ void world_init(struct world *world, uint32_t nodes)
     *world = (struct world){.core = core_new(), .now_ms = 1000};
     arena_init(&world->arena);
     world_do(world, (struct input){.type = INPUT_SERVER_START, .server = {.server_uuid = {1}}});
-    world_patience(world, PATIENCE_MS_DEFAULT);
+    world_patience(world, 60000);
     for (uint32_t i = 0; i < nodes; i++) {
         node_join(world, i);
     }

@@ -86,7 +86,7 @@ static must_use enum err join(const struct agent_options *options, const struct 
     }
     struct buf body;
     buf_init(&body, AGENT_JOIN_BYTES_MAX);
-    agent_hello_join_encode(&(struct agent_join){.name = node->name, .pool = node->pool}, &body);
+    agent_join_encode(&(struct agent_join){.name = node->name, .pool = node->pool}, &body);
     struct http_client *client = http_client_new(url, token);
     struct http_call call = {.method = "POST",
                              .path = "/api/v1/agent/join",
@@ -112,7 +112,7 @@ static must_use enum err join(const struct agent_options *options, const struct 
                     (int)reply.body.len, reply.body.p);
     }
     struct agent_joined joined;
-    r = agent_hello_joined_decode(reply.body, arena, &joined, e);
+    r = agent_joined_decode(reply.body, arena, &joined, e);
     r = r == ERR_OK ? dirs_write(options->dir, FILE_CREDENTIAL, str_of(joined.credential), e) : r;
     if (r == ERR_OK) {
         *ret = joined.credential;

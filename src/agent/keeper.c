@@ -9,6 +9,7 @@
 #include "agent/spool_reader.h"
 #include "agent/strays.h"
 #include "base/log.h"
+#include "base/str.h"
 
 #include <sys/epoll.h>
 #include <sys/wait.h>
@@ -19,19 +20,12 @@ enum {
     STRAY_ROUNDS_MAX = 100, /* looks for the processes of a dead supervisor, STRAY_ROUND_MS apart */
 };
 
-static void hex_of(const unsigned char *id, char *out)
-{
-    for (size_t i = 0; i < SUPERVISOR_ID_LEN; i++) {
-        (void)snprintf(out + 2 * i, 3, "%02x", id[i]);
-    }
-}
-
 /* Ends the processes of a dead supervisor's tasks before the next supervisor begins. The direct
  * children ended with the supervisor; their own children did not. */
 static void leftovers_end(const unsigned char *id)
 {
     char hex[SUPERVISOR_HEX_LEN + 1];
-    hex_of(id, hex);
+    str_hex(hex, id, SUPERVISOR_ID_LEN);
     for (int i = 0; i < STRAY_ROUNDS_MAX; i++) {
         bool gone = cgroup_end(hex);
         if (strays_end(hex) == 0 && gone) {
@@ -229,7 +223,7 @@ static must_use enum err supervisor_reach(struct agent *agent, struct frame *ret
     agent->supervisor_watch =
         loop_fd_add(agent->loop, supclient_fd(client), EPOLLIN, supervisor_ready_fd, agent);
     char hex[SUPERVISOR_HEX_LEN + 1];
-    hex_of(ret_hello->id, hex);
+    str_hex(hex, ret_hello->id, SUPERVISOR_ID_LEN);
     log_info("supervisor found", kv_str("id", hex), kv_u64("pid", ret_hello->pid));
     return ERR_OK;
 }

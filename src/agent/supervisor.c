@@ -14,6 +14,7 @@
 #include "agent/spawn.h"
 #include "agent/spool_reader.h"
 #include "base/log.h"
+#include "base/str.h"
 #include "base/mem.h"
 
 #include <errno.h>
@@ -182,9 +183,7 @@ static must_use enum err identity_make(struct supervisor *sup, struct error *e)
     if (getrandom(sup->id, sizeof sup->id, 0) != (ssize_t)sizeof sup->id) {
         return fail_errno(e, ERR_IO, errno, "cannot get random bytes");
     }
-    for (size_t i = 0; i < sizeof sup->id; i++) {
-        (void)snprintf(sup->hex + 2 * i, 3, "%02x", sup->id[i]);
-    }
+    str_hex(sup->hex, sup->id, sizeof sup->id);
     return ERR_OK;
 }
 

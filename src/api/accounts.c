@@ -6,13 +6,13 @@
 #include "api/named.h"
 #include "api/page.h"
 #include "spec/account_spec.h"
-#include "wire/account_json.h"
+#include "wire/state_json.h"
 
 static void account_answer(struct call *call, unsigned status, const struct account *account)
 {
     struct json_out j;
     call_json(call, &j);
-    account_json(&j, call_core(call), account, call_arena(call));
+    state_json_account(&j, call_core(call), account, call_arena(call));
     call_answer_json(call, status);
 }
 
@@ -36,7 +36,7 @@ static uint64_t account_next(const struct core *core, const void *filter, uint64
 static void account_write(struct json_out *j, const struct core *core, uint64_t key,
                           struct arena *arena)
 {
-    account_json(j, core, query_account(core, (account_id){(uint32_t)key}), arena);
+    state_json_account(j, core, query_account(core, (account_id){(uint32_t)key}), arena);
 }
 
 static void accounts_list(struct call *call, enum account_kind kind)

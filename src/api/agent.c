@@ -25,7 +25,7 @@ void agent_join(struct call *call)
     const struct api_host *host = call->api->o.host;
     struct agent_join join;
     struct error e;
-    if (agent_hello_join_decode(http_request_body(call->request), call_arena(call), &join, &e) !=
+    if (agent_join_decode(http_request_body(call->request), call_arena(call), &join, &e) !=
         ERR_OK) {
         call_fail(call, &e);
         return;
@@ -43,8 +43,8 @@ void agent_join(struct call *call)
     token_make(SCOPE_NODE, join.name, call_now_ms(call), &token, secret);
     credential_replace(call, join.name, &token);
     buf_clear(&call->out);
-    agent_hello_joined_encode(&(struct agent_joined){.node = join.name, .credential = secret},
-                              &call->out);
+    agent_joined_encode(&(struct agent_joined){.node = join.name, .credential = secret},
+                        &call->out);
     call_answer_json(call, 201);
 }
 

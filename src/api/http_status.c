@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "api/http_status.h"
 
-#include "wire/reason_help.h"
 #include "wire/reason_text.h"
 
 unsigned http_status_of(enum err code)
@@ -46,7 +45,7 @@ unsigned http_status_of_refusal(enum verdict verdict, const struct reason *reaso
     case VERDICT_CONFLICT:
         return 409;
     case VERDICT_REFUSED:
-        return http_status_of(reason_help_err(reason->code));
+        return http_status_of(reason_text_err(reason->code));
     case VERDICT_OK:
     case VERDICT_REPEATED:
         break;

@@ -11,7 +11,6 @@
 #include "base/utf8.h"
 #include "io/http_request.h"
 #include "io/http_stream.h"
-#include "wire/time_text.h"
 
 enum {
     LOG_READ_BYTES = 256 * 1024,     /* bytes of one read */
@@ -63,7 +62,7 @@ static void piece_json(struct buf *out, const struct store_log_piece *piece)
     json_out_kv_u64(&j, "attempt", piece->attempt);
     json_out_kv_text(&j, "stream", piece->stream == 2 ? "stderr" : "stdout");
     json_out_kv_u64(&j, "offset", piece->offset);
-    time_text_json(&j, "at", piece->time_ms);
+    json_out_kv_time(&j, "at", piece->time_ms);
     /* A JSON string of Weir holds no NUL. */
     if (utf8_valid(piece->data.p, piece->data.len) &&
         memchr(piece->data.p, '\0', piece->data.len) == NULL) {

@@ -7,14 +7,13 @@
 #include "api/page.h"
 #include "io/http_request.h"
 #include "spec/edit.h"
-#include "wire/node_json.h"
-#include "wire/pool_json.h"
+#include "wire/state_json.h"
 
 static void node_answer(struct call *call, node_id id)
 {
     struct json_out j;
     call_json(call, &j);
-    node_json(&j, call_core(call), query_node(call_core(call), id), call_arena(call));
+    state_json_node(&j, call_core(call), query_node(call_core(call), id), call_arena(call));
     call_answer_json(call, 200);
 }
 
@@ -43,7 +42,7 @@ static uint64_t node_next(const struct core *core, const void *filter, uint64_t 
 static void node_write(struct json_out *j, const struct core *core, uint64_t key,
                        struct arena *arena)
 {
-    node_json(j, core, query_node(core, (node_id){(uint32_t)key}), arena);
+    state_json_node(j, core, query_node(core, (node_id){(uint32_t)key}), arena);
 }
 
 void nodes_list(struct call *call)

@@ -6,13 +6,13 @@
 #include "api/named.h"
 #include "api/page.h"
 #include "spec/pool_spec.h"
-#include "wire/pool_json.h"
+#include "wire/state_json.h"
 
 static void pool_answer(struct call *call, unsigned status, const struct pool *pool)
 {
     struct json_out j;
     call_json(call, &j);
-    pool_json(&j, call_core(call), pool, call_arena(call));
+    state_json_pool(&j, call_core(call), pool, call_arena(call));
     call_answer_json(call, status);
 }
 
@@ -35,7 +35,7 @@ static uint64_t pool_next(const struct core *core, const void *filter, uint64_t 
 static void pool_write(struct json_out *j, const struct core *core, uint64_t key,
                        struct arena *arena)
 {
-    pool_json(j, core, query_pool(core, (pool_id){(uint32_t)key}), arena);
+    state_json_pool(j, core, query_pool(core, (pool_id){(uint32_t)key}), arena);
 }
 
 void pools_list(struct call *call)

@@ -8,8 +8,7 @@
 #include "api/page.h"
 #include "io/http_request.h"
 #include "spec/quota_spec.h"
-#include "wire/account_json.h"
-#include "wire/quota_json.h"
+#include "wire/state_json.h"
 
 /* ---- the list ---- */
 
@@ -94,7 +93,8 @@ static bool line_next(const struct core *core, const struct line_filter *filter,
         } else if (!account_step(core, filter, line)) {
             return false;
         }
-        if (filter->all || quota_json_line_matters(core, line->account, line->pool, line->dim)) {
+        if (filter->all ||
+            state_json_quota_line_matters(core, line->account, line->pool, line->dim)) {
             return true;
         }
     }
@@ -131,7 +131,7 @@ static void line_write(struct json_out *j, const struct core *core, uint64_t key
 {
     const struct quota_page line = key_line(key);
     (void)arena;
-    quota_json_line(j, core, line.account, line.pool, line.dim);
+    state_json_quota_line(j, core, line.account, line.pool, line.dim);
 }
 
 void quotas_list(struct call *call)
@@ -196,7 +196,7 @@ static void quota_set(struct call *call, bool whole)
     if (call_input(call, &in, &facts)) {
         struct json_out j;
         call_json(call, &j);
-        quota_json(&j, call_core(call), account, pool, call_arena(call));
+        state_json_quota(&j, call_core(call), account, pool, call_arena(call));
         call_answer_json(call, 200);
     }
 }

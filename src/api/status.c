@@ -5,7 +5,8 @@
 #include "api/handlers.h"
 #include "base/mem.h"
 #include "wire/state_json.h"
-#include "wire/time_text.h"
+
+#include <stdio.h>
 
 /* Counts of ended states include every task since the first. */
 static void tasks_count(struct json_out *j, const struct core *core)
@@ -38,17 +39,11 @@ static void nodes_count(struct json_out *j, const struct core *core)
 
 static void uuid_json(struct json_out *j, const uint8_t *uuid)
 {
-    static const char digits[] = "0123456789abcdef";
+    char hex[33];
+    str_hex(hex, uuid, 16);
     char text[37];
-    size_t n = 0;
-    for (size_t i = 0; i < 16; i++) {
-        if (i == 4 || i == 6 || i == 8 || i == 10) {
-            text[n++] = '-';
-        }
-        text[n++] = digits[uuid[i] >> 4];
-        text[n++] = digits[uuid[i] & 15];
-    }
-    text[n] = '\0';
+    (void)snprintf(text, sizeof text, "%.8s-%.4s-%.4s-%.4s-%.12s", hex, hex + 8, hex + 12, hex + 16,
+                   hex + 20);
     json_out_kv_text(j, "server", text);
 }
 
@@ -72,8 +67,8 @@ void status_show(struct call *call)
     json_out_kv_text(&j, "version", WEIR_VERSION);
     json_out_kv_u64(&j, "epoch", query_epoch(core));
     json_out_kv_u64(&j, "seq", query_seq(core));
-    time_text_json(&j, "time", call_now_ms(call));
-    time_text_json(&j, "started_at", numbers.started_ms);
+    json_out_kv_time(&j, "time", call_now_ms(call));
+    json_out_kv_time(&j, "started_at", numbers.started_ms);
     json_out_kv_bool(&j, "writable", writable);
     json_out_kv_text(&j, "problem", writable ? "" : e.text);
     json_out_kv_u64(&j, "pools", pools);

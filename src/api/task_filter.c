@@ -4,7 +4,7 @@
 
 #include "base/doc.h"
 #include "io/http_request.h"
-#include "wire/time_text.h"
+#include "base/time_text.h"
 
 /* The texts of wire/task_filters.def, and where the filter keeps each. */
 #define WORDS(id, letter, value, help, complete)

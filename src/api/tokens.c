@@ -6,7 +6,6 @@
 #include "api/call.h"
 #include "api/handlers.h"
 #include "api/page.h"
-#include "wire/time_text.h"
 
 static void token_json(struct json_out *j, const struct store_token *token, const char *secret)
 {
@@ -14,8 +13,8 @@ static void token_json(struct json_out *j, const struct store_token *token, cons
     json_out_kv_text(j, "id", token->id);
     json_out_kv_text(j, "scope", token->scope);
     json_out_kv_text(j, "name", token->name);
-    time_text_json(j, "created_at", token->created_ms);
-    time_text_json(j, "expires_at", token->expires_ms);
+    json_out_kv_time(j, "created_at", token->created_ms);
+    json_out_kv_time(j, "expires_at", token->expires_ms);
     if (secret != NULL) {
         json_out_kv_text(j, "token", secret);
     }

@@ -1,4 +1,11 @@
 /* arena.c - bump allocation in doubling blocks.
+ *
+ * In the build of tools/mutate each piece of memory stands between two fences. A program that reads beyond the end of a piece reads
+ * nonsense there instead of zeros. A program that writes there is found when the arena is cleared.
+ *
+ *   no fences   [bytes, rounded up to ARENA_ALIGN]
+ *   fences      [size] [bytes] [FENCE_BYTE up to the end of the piece, and for FENCE_SIZE more]
+ *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
 
@@ -9,6 +16,11 @@
 #include <string.h>
 
 enum { ARENA_ALIGN = 16, ARENA_BLOCK_MIN = 1024, ARENA_BLOCK_MAX = 1024 * 1024 };
+#ifdef ARENA_FENCES
+enum { FENCE_SIZE = ARENA_ALIGN, FENCE_BYTE = 0xa5 };
+#else
+enum { FENCE_SIZE = 0, FENCE_BYTE = 0 };
+#endif
 
 struct arena_block {
     struct arena_block *older;
@@ -23,6 +35,27 @@ void arena_init(struct arena *arena)
     *arena = (struct arena){0};
 }
 
+static size_t rounded_up(size_t size)
+{
+    return (size + ARENA_ALIGN - 1) & ~(size_t)(ARENA_ALIGN - 1);
+}
+
+/* No fence of the arena was written to. */
+static void fences_check(const struct arena *arena)
+{
+    for (const struct arena_block *block = arena->newest; FENCE_SIZE > 0 && block != NULL;
+         block = block->older) {
+        for (size_t at = 0; at < block->used;) {
+            size_t size;
+            memcpy(&size, block->data + at, sizeof size);
+            const size_t end = at + FENCE_SIZE + rounded_up(size) + FENCE_SIZE;
+            for (at += FENCE_SIZE + size; at < end; at++) {
+                must(block->data[at] == FENCE_BYTE);
+            }
+        }
+    }
+}
+
 static void blocks_free(struct arena_block *block)
 {
     while (block != NULL) {
@@ -34,12 +67,14 @@ static void blocks_free(struct arena_block *block)
 
 void arena_done(struct arena *arena)
 {
+    fences_check(arena);
     blocks_free(arena->newest);
     *arena = (struct arena){0};
 }
 
 void arena_clear(struct arena *arena)
 {
+    fences_check(arena);
     if (arena->newest != NULL) {
         blocks_free(arena->newest->older);
         arena->newest->older = NULL;
@@ -68,15 +103,20 @@ static struct arena_block *block_add(struct arena *arena, size_t need)
 void *arena_alloc(struct arena *arena, size_t size)
 {
     must(size <= SIZE_MAX / 4);
-    size_t rounded = (size + ARENA_ALIGN - 1) & ~(size_t)(ARENA_ALIGN - 1);
+    const size_t rounded = rounded_up(size);
+    const size_t taken = FENCE_SIZE + rounded + FENCE_SIZE;
     struct arena_block *block = arena->newest;
-    if (block == NULL || block->size - block->used < rounded) {
-        block = block_add(arena, rounded);
+    if (block == NULL || block->size - block->used < taken) {
+        block = block_add(arena, taken);
     }
-    void *p = block->data + block->used;
-    block->used += rounded;
+    unsigned char *p = block->data + block->used + FENCE_SIZE;
+    block->used += taken;
     arena->bytes_total += rounded;
     memset(p, 0, rounded);
+    if (FENCE_SIZE > 0) {
+        memcpy(p - FENCE_SIZE, &size, sizeof size);
+        memset(p + size, FENCE_BYTE, rounded - size + FENCE_SIZE);
+    }
     return p;
 }
 

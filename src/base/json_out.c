@@ -3,8 +3,10 @@
 #include "base/json_out.h"
 
 #include "base/must.h"
+#include "base/time_text.h"
 #include "base/utf8.h"
 
+#include <stdarg.h>
 #include <string.h>
 
 void json_out_init(struct json_out *j, struct buf *out)
@@ -102,7 +104,8 @@ static void quoted(struct buf *out, struct str text)
     buf_add_char(out, '"');
 }
 
-void json_out_key_str(struct json_out *j, struct str key)
+/* Call before each key: writes the comma, and checks that a key may stand here. */
+static void key_begin(struct json_out *j)
 {
     must(j->depth > 0);
     must(!j->in_array[j->depth - 1]);
@@ -111,9 +114,14 @@ void json_out_key_str(struct json_out *j, struct str key)
         buf_add_char(j->out, ',');
     }
     j->not_first[j->depth - 1] = true;
+    j->after_key = true;
+}
+
+void json_out_key_str(struct json_out *j, struct str key)
+{
+    key_begin(j);
     quoted(j->out, key);
     buf_add_char(j->out, ':');
-    j->after_key = true;
 }
 
 void json_out_key(struct json_out *j, const char *key)
@@ -138,13 +146,8 @@ void json_out_text(struct json_out *j, const char *text)
 
 static void digits(struct buf *out, uint64_t value)
 {
-    char text[20];
-    size_t at = sizeof text;
-    do {
-        text[--at] = (char)('0' + value % 10);
-        value /= 10;
-    } while (value > 0);
-    buf_add(out, text + at, sizeof text - at);
+    char text[STR_U64_MAX];
+    buf_add(out, text, str_u64(text, value));
 }
 
 void json_out_u64(struct json_out *j, uint64_t value)
@@ -197,6 +200,17 @@ void json_out_raw(struct json_out *j, struct str json)
     buf_add(j->out, json.p, json.len);
 }
 
+void json_out_time(struct json_out *j, int64_t ms)
+{
+    char text[TIME_TEXT_MAX];
+    if (ms == 0) {
+        json_out_null(j);
+        return;
+    }
+    time_text(ms, text);
+    json_out_text(j, text);
+}
+
 void json_out_kv_text(struct json_out *j, const char *key, const char *text)
 {
     json_out_key(j, key);
@@ -225,4 +239,97 @@ void json_out_kv_milli(struct json_out *j, const char *key, int64_t milli)
 {
     json_out_key(j, key);
     json_out_milli(j, milli);
+}
+
+void json_out_kv_time(struct json_out *j, const char *key, int64_t ms)
+{
+    json_out_key(j, key);
+    json_out_time(j, ms);
+}
+
+static void u64_or_null(struct json_out *j, uint64_t value)
+{
+    if (value != 0) {
+        json_out_u64(j, value);
+    } else {
+        json_out_null(j);
+    }
+}
+
+/* Writes the value of one conversion, which begins behind `%`. Returns the end of the conversion. */
+static const char *conversion_put(struct json_out *j, const char *at, va_list *values)
+{
+    switch (*at) {
+    case 's':
+        json_out_text(j, va_arg(*values, const char *));
+        return at + 1;
+    case 'i':
+        json_out_bool(j, va_arg(*values, int) != 0);
+        return at + 1;
+    case 'u':
+        json_out_u64(j, va_arg(*values, unsigned));
+        return at + 1;
+    case 'd':
+        json_out_i64(j, va_arg(*values, int));
+        return at + 1;
+    case 'z':
+        u64_or_null(j, va_arg(*values, uint64_t));
+        return at + strlen("zu");
+    case 't':
+        json_out_time(j, va_arg(*values, int64_t));
+        return at + strlen("td");
+    case '.':
+        json_out_milli(j, va_arg(*values, int64_t));
+        return at + strlen(".3ld");
+    default:
+        must(*at == 'l');
+        if (at[1] == 'u') {
+            json_out_u64(j, va_arg(*values, uint64_t));
+        } else {
+            json_out_i64(j, va_arg(*values, int64_t));
+        }
+        return at + strlen("ld");
+    }
+}
+
+static bool in_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || c == '_' || (c >= '0' && c <= '9');
+}
+
+/* Writes the key that the shape begins with. A word needs no escapes. Returns the end of the key. */
+static const char *word_put(struct json_out *j, const char *shape)
+{
+    size_t len = 1;
+    while (in_word(shape[len])) {
+        len++;
+    }
+    key_begin(j);
+    buf_add_char(j->out, '"');
+    buf_add(j->out, shape, len);
+    buf_add(j->out, "\":", 2);
+    return shape + len;
+}
+
+void json_out_put(struct json_out *j, const char *shape, ...)
+{
+    va_list values;
+    va_start(values, shape);
+    while (*shape != '\0') {
+        if (in_word(*shape)) {
+            shape = word_put(j, shape);
+        } else if (*shape == '%') {
+            shape = conversion_put(j, shape + 1, &values);
+        } else {
+            const char mark = *shape++;
+            if (mark == '{' || mark == '[') {
+                nest(j, mark == '[');
+            } else if (mark == '}' || mark == ']') {
+                json_out_end(j);
+            } else {
+                must(mark == ':' || mark == ',');
+            }
+        }
+    }
+    va_end(values);
 }

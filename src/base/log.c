@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/json_out.h"
+#include "base/time_text.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -81,14 +82,11 @@ static bool repeated(enum log_level level, const char *phrase, uint64_t *ret_dro
     return false;
 }
 
-static void stamp(char *out, size_t size)
+static void stamp(char *out)
 {
     struct timespec now;
-    struct tm parts;
     (void)clock_gettime(CLOCK_REALTIME, &now);
-    (void)gmtime_r(&now.tv_sec, &parts);
-    size_t used = strftime(out, size, "%Y-%m-%dT%H:%M:%S", &parts);
-    (void)snprintf(out + used, size - used, ".%03ldZ", now.tv_nsec / 1000000);
+    time_text((int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000, out);
 }
 
 /* Writes the field's value. Texts are quoted, so that control characters cannot forge a line. */
@@ -108,9 +106,9 @@ static void value_json(struct json_out *j, const struct log_field *field)
 static void line_json(struct buf *line, enum log_level level, const char *phrase,
                       const struct log_field *fields, uint64_t dropped)
 {
-    char when[40];
+    char when[TIME_TEXT_MAX];
     struct json_out j;
-    stamp(when, sizeof when);
+    stamp(when);
     json_out_init(&j, line);
     json_out_object(&j);
     json_out_kv_text(&j, "time", when);

@@ -80,6 +80,45 @@ bool str_to_i64(struct str text, int64_t *ret)
     return true;
 }
 
+size_t str_u64(char *out, uint64_t value)
+{
+    char text[STR_U64_MAX];
+    size_t at = sizeof text;
+    do {
+        text[--at] = (char)('0' + value % 10);
+        value /= 10;
+    } while (value > 0);
+    memcpy(out, text + at, sizeof text - at);
+    return sizeof text - at;
+}
+
+static const char hex_digits[] = "0123456789abcdef";
+
+void str_hex(char *out, const uint8_t *bytes, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        out[2 * i] = hex_digits[bytes[i] >> 4];
+        out[2 * i + 1] = hex_digits[bytes[i] & 15];
+    }
+    out[2 * count] = '\0';
+}
+
+bool str_unhex(struct str text, uint8_t *ret, size_t count)
+{
+    if (text.len != 2 * count) {
+        return false;
+    }
+    for (size_t i = 0; i < text.len; i++) {
+        const char *digit = memchr(hex_digits, text.p[i], sizeof hex_digits - 1);
+        if (digit == NULL) {
+            return false;
+        }
+        ret[i / 2] =
+            (uint8_t)(i % 2 == 0 ? (digit - hex_digits) << 4 : ret[i / 2] | (digit - hex_digits));
+    }
+    return true;
+}
+
 bool str_copy(char *out, size_t size, const char *text)
 {
     size_t len = strlen(text);

@@ -1,4 +1,4 @@
-/* str.h - borrowed pieces of text, and numbers read from text.
+/* str.h - borrowed pieces of text, and numbers to and from text.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -28,6 +28,16 @@ struct str str_trim(struct str text);
  * is untouched. */
 bool str_to_u64(struct str text, uint64_t *ret);
 bool str_to_i64(struct str text, int64_t *ret);
+
+/* Writes a number in decimal, without a NUL, into `out` of STR_U64_MAX bytes. Returns the length. */
+enum { STR_U64_MAX = 20 };
+size_t str_u64(char *out, uint64_t value);
+
+/* Writes two hex digits for each byte, and a NUL. */
+void str_hex(char *out, const uint8_t *bytes, size_t count);
+
+/* Reads what str_hex() writes. False: the text has another form, and `ret` has no meaning. */
+bool str_unhex(struct str text, uint8_t *ret, size_t count);
 
 /* Copies into `out`, cuts at size - 1, and always adds a NUL. True: nothing was cut. */
 bool str_copy(char *out, size_t size, const char *text);

@@ -6,7 +6,7 @@
 
 #include "base/amount.h"
 #include "base/mem.h"
-#include "cli/suggest.h"
+#include "base/suggest.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@ static enum err unknown_flag(const struct command *command, const char *typed, s
     auto_free(freep) char *name = xmemdup(typed, len + 1);
     name[len] = '\0';
     struct suggest suggest;
-    suggest_init(&suggest, name);
+    suggest_init(&suggest, str_of(name));
     for (const struct flag *f = flags_common; f->name != NULL; f++) {
         suggest_offer(&suggest, f->name);
     }

@@ -4,7 +4,7 @@
 
 #include "cli/context.h"
 #include "cli/help.h"
-#include "cli/suggest.h"
+#include "base/suggest.h"
 #include "io/http_client.h"
 
 #include <signal.h>
@@ -95,7 +95,7 @@ static int unknown_command(int argc, char *const *argv, int words)
         return asked ? EXIT_OK : EXIT_USAGE;
     }
     struct suggest suggest;
-    suggest_init(&suggest, typed);
+    suggest_init(&suggest, str_of(typed));
     offer_words(&suggest, group, &arena);
     const char *other = group == NULL ? other_name(typed) : NULL;
     const char *best = other != NULL ? other : suggest.best;

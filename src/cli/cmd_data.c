@@ -158,10 +158,8 @@ int cmd_data_config_init(struct cli *cli)
     context_out_text(arena_fmt(&cli->arena, "defaults: {gpu_pool: %s, cpu_pool: %s}\n",
                                gpu ? "gpu" : "cpu", cpu ? "cpu" : "gpu"));
     context_out_text("pools:\n");
-    context_out_text(gpu ? "  - name: gpu\n    description: machines with GPUs\n    patience: 60s\n"
-                         : "");
-    context_out_text(
-        cpu ? "  - name: cpu\n    description: machines without GPUs\n    patience: 60s\n" : "");
+    context_out_text(gpu ? "  - name: gpu\n    description: machines with GPUs\n" : "");
+    context_out_text(cpu ? "  - name: cpu\n    description: machines without GPUs\n" : "");
     return EXIT_OK;
 }
 

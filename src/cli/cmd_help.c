@@ -4,12 +4,12 @@
 #include "cli/cmd.h"
 #include "cli/context.h"
 #include "cli/help.h"
-#include "cli/suggest.h"
+#include "base/suggest.h"
 
 static int help_unknown(const char *word)
 {
     struct suggest suggest;
-    suggest_init(&suggest, word);
+    suggest_init(&suggest, str_of(word));
     for (size_t i = 0; help_topic_name(i) != NULL; i++) {
         suggest_offer(&suggest, help_topic_name(i));
     }

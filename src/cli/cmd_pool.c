@@ -60,7 +60,30 @@ static void cell_topology(struct buf *out, const struct doc *item, int64_t now_m
 static void cell_patience(struct buf *out, const struct doc *item, int64_t now_ms)
 {
     (void)now_ms;
-    text_span(out, item_number(item, "patience_ms", 0));
+    const int64_t ms = item_number(item, "patience_ms", -1);
+    if (ms < 0) {
+        buf_add_str(out, "auto"); /* the API says null */
+    } else {
+        text_span(out, ms);
+    }
+}
+
+static void cell_turn(struct buf *out, const struct doc *item, int64_t now_ms)
+{
+    (void)now_ms;
+    text_span(out, item_number(item, "scheduler.turn_ms", 0));
+}
+
+static void cell_idle(struct buf *out, const struct doc *item, int64_t now_ms)
+{
+    (void)now_ms;
+    buf_addf(out, "%s%% of slot-time", item_text(item, "scheduler.idle_for_waiting"));
+}
+
+static void cell_loss(struct buf *out, const struct doc *item, int64_t now_ms)
+{
+    (void)now_ms;
+    buf_addf(out, "%s%% of slot-time", item_text(item, "scheduler.loss_for_sharing"));
 }
 
 /* Writes the half-life, where shares depend on past use. */
@@ -120,10 +143,12 @@ static const struct list_column pool_fields[] = {
     {"user-slots", "slots a user", COLUMN_NUMBER, "scheduler.user_slots", COLUMN_ALWAYS, NULL},
     {"history", "half-life", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_half_life},
     {"patience", "patience", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_patience},
+    {"turn", "turn", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_turn},
+    {"idle", "idle budget", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_idle},
+    {"loss", "loss budget", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_loss},
     {"uneven", "uneven parts", COLUMN_TEXT, "scheduler.uneven", COLUMN_ALWAYS, NULL},
     {"aux", "aux tasks", COLUMN_NUMBER, "aux_tasks", COLUMN_ALWAYS, NULL},
     {"reserved", "reserved for", COLUMN_NUMBER, "reserved_task", COLUMN_ALWAYS, NULL},
-    {"blocked", "first blocked", COLUMN_NUMBER, "blocked_task", COLUMN_ALWAYS, NULL},
     {"created", "created", COLUMN_TIME, "created_at", COLUMN_ALWAYS, NULL},
     {0},
 };

@@ -52,7 +52,7 @@ static enum err run_submit(struct cli *cli, uint64_t *ret_task, struct api_reply
     task_args_workdir(cli, &task);
     struct buf body;
     buf_init(&body, TASK_JSON_MAX);
-    task_args_json(&task, NULL, &body);
+    (void)task_args_json(&task, NULL, &body);
     r = body.full ? fail(e, ERR_LIMIT, "the task is larger than %d bytes", TASK_JSON_MAX)
                   : api_change(cli, &cli->arena, "POST", "/tasks",
                                (struct str){.p = body.data, .len = body.len}, ret_reply, e);

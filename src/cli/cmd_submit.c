@@ -91,7 +91,7 @@ static enum err batch_post(struct submit_call *submit, struct error *e)
 static enum err task_add(struct submit_call *submit, const struct doc *file, struct error *e)
 {
     buf_add_char(&submit->batch, submit->batch_count == 0 ? '[' : ',');
-    task_args_json(&submit->args, file, &submit->batch);
+    (void)task_args_json(&submit->args, file, &submit->batch);
     submit->batch_count++;
     if (submit->batch.full) {
         return fail(e, ERR_LIMIT, "a task is larger than %d bytes", BATCH_BYTES);
@@ -186,7 +186,7 @@ static enum err one_submit(struct submit_call *submit, struct error *e)
 {
     submit->total = 1;
     submit->batch_count = 1;
-    task_args_json(&submit->args, NULL, &submit->batch);
+    (void)task_args_json(&submit->args, NULL, &submit->batch);
     return post(submit, e);
 }
 

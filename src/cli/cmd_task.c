@@ -277,7 +277,7 @@ static const struct list_column task_fields[] = {
 #define SHOW_NUMBER(...)
 #define SHOW_PART
 #define SHOW_PARTS(...)
-#define SHOW_PARTS_EDITED(...)
+#define SHOW_TABLE_OF(...)
 #define SHOW_PATH(...)
 #define SHOW_SWITCH(...)
 #define SHOW_TEXTS(...)

@@ -117,7 +117,7 @@ int cmd_task_change_edit(struct cli *cli)
     struct task_args asks;
     enum err r = ids_read(cli, &ids, &e);
     r = r != ERR_OK ? r : task_args_read(cli, &asks, &e);
-    if (r == ERR_OK && !task_args_json_edit(&asks, &body)) {
+    if (r == ERR_OK && !task_args_json(&asks, NULL, &body)) {
         r = fail(&e, ERR_USAGE, "nothing to change; `weir task edit --help` lists the flags");
     }
     int code = r != ERR_OK

@@ -244,6 +244,8 @@ static const struct flag flags_sim_inputs[] = {
      COMPLETE_WORDS, "openb,philly,swf,csv"},
     {"columns", 0, FLAG_TEXT, "A=X,B=Y", "which column means what: submit=arrived,gpus=#3",
      COMPLETE_NONE, NULL},
+    {"arrivals", 0, FLAG_TEXT, "X", "multiply the times of arrival by X, like 0.5178",
+     COMPLETE_NONE, NULL},
     {"skip-bad", 0, FLAG_BOOL, NULL, "count malformed rows instead of ending", COMPLETE_NONE, NULL},
     {"state", 0, FLAG_TEXT, "FILE", "a server's state, from `weir state export`", COMPLETE_FILES,
      NULL},

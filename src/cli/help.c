@@ -8,7 +8,7 @@
 #include "cli/cmd.h"
 #include "cli/context.h"
 #include "cli/flags.h"
-#include "cli/suggest.h"
+#include "base/suggest.h"
 #include "cli/text.h"
 
 #include <string.h>

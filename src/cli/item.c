@@ -153,13 +153,6 @@ void item_json_field(struct json_out *j, const struct doc *doc, bool plain_is_te
     walk_json(j, doc, plain_is_text);
 }
 
-void item_json_text(struct buf *out, struct str text)
-{
-    struct json_out j;
-    json_out_init(&j, out);
-    json_out_str(&j, text);
-}
-
 /* Compares two numbers of 0 or more in decimal text: first the digits before the point, then
  * those behind it. */
 static int decimal_compare(struct str a, struct str b)

@@ -28,9 +28,6 @@ void item_json(struct buf *out, const struct doc *doc);
  * YAML scalar becomes a string; without, it becomes what it looks like. */
 void item_json_field(struct json_out *j, const struct doc *doc, bool plain_is_text);
 
-/* Appends a string as JSON. */
-void item_json_text(struct buf *out, struct str text);
-
 /* Compares two values: numbers by size, other values by their bytes. A missing value comes
  * first. */
 int item_order(const struct doc *a, const struct doc *b);

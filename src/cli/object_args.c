@@ -1,17 +1,21 @@
 /* object_args.c - see object_args.h. SPDX-License-Identifier: Apache-2.0 */
 #include "cli/object_args.h"
 
-#include "base/must.h"
+#include "base/doc_make.h"
 #include "cli/command.h"
+#include "cli/item.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 /* A row for each field. `flag` is NULL for a field without a flag. */
 #define FIELD(id, kept, tag, change, place, flag) {NAME_##flag, #id, TYPE_##flag, GROUP_##place},
 #define NAME_NO_FLAG NULL
-#define NAME_FLAG(kind, name, letter, value, help, complete, choices) name
+#define NAME_FLAG(kind, name, ...) name
+#define NAME_FLAG_OF NAME_FLAG
 #define TYPE_NO_FLAG 0
-#define TYPE_FLAG(kind, name, letter, value, help, complete, choices) FLAG_##kind
+#define TYPE_FLAG(kind, ...) FLAG_##kind
+#define TYPE_FLAG_OF TYPE_FLAG
 
 const struct object_flag object_args_task[] = {
 #include "core/model/task_fields.def"
@@ -38,52 +42,61 @@ bool object_args_given(const struct args *args, const char *flag)
            args_has(args, flag);
 }
 
-/* Writes all values of a flag that may be given several times. Each value is a list with commas;
- * '' is an empty list. */
-static void list_json(const struct args *args, const char *flag, struct json_out *j)
+struct doc *object_args_list(const struct args *args, const char *flag, enum doc_kind kind,
+                             struct arena *arena)
 {
+    struct doc *list = doc_make(arena, DOC_LIST, NULL);
     size_t cursor = 0;
     const char *value;
-    json_out_array(j);
     while ((value = args_each(args, flag, &cursor)) != NULL) {
-        struct str rest = value[0] != '\0' ? str_of(value) : (struct str){0};
+        const bool none = kind == DOC_STRING && value[0] == '\0';
+        struct str rest = none ? (struct str){0} : str_of(value);
         while (rest.p != NULL) {
-            json_out_str(j, str_trim(str_cut(rest, ',', &rest)));
+            const struct str one = str_trim(str_cut(rest, ',', &rest));
+            const bool text = kind == DOC_STRING || memchr(one.p, ':', one.len) != NULL;
+            doc_make_add(list, NULL, doc_make_scalar(arena, text ? DOC_STRING : DOC_NUMBER, one));
         }
     }
-    json_out_end(j);
+    return list;
 }
 
-void object_args_value(const struct args *args, const struct object_flag *flag, struct json_out *j)
+struct doc *object_args_value(const struct args *args, const struct object_flag *flag,
+                              struct arena *arena)
 {
+    struct doc *value;
     switch ((enum flag_type)flag->type) {
+    case FLAG_NUMBER:
+        return doc_make_scalar(
+            arena, DOC_NUMBER,
+            str_of(arena_fmt(arena, "%" PRIu64, args_number(args, flag->flag, 0))));
+    case FLAG_BOOL:
+        value = doc_make(arena, DOC_BOOL, NULL);
+        value->yes = strncmp(flag->flag, "no-", 3) != 0;
+        return value;
+    case FLAG_LIST:
+        return object_args_list(args, flag->flag, DOC_STRING, arena);
     case FLAG_TEXT:
     case FLAG_DURATION:
     case FLAG_OPTIONAL:
-        json_out_text(j, args_text(args, flag->flag));
-        break;
-    case FLAG_NUMBER:
-        json_out_u64(j, args_number(args, flag->flag, 0));
-        break;
-    case FLAG_BOOL:
-        json_out_bool(j, strncmp(flag->flag, "no-", 3) != 0);
-        break;
-    case FLAG_LIST:
-        list_json(args, flag->flag, j);
         break;
     }
+    return doc_make_scalar(arena, DOC_STRING, str_of(args_text(args, flag->flag)));
 }
 
 bool object_args_json(const struct args *args, const struct object_flag *flags,
                       enum object_group group, struct json_out *j)
 {
+    struct arena arena;
     bool any = false;
+    arena_init(&arena);
     for (; flags->field != NULL; flags++) {
         if (flags->group == group && object_args_given(args, flags->flag)) {
-            json_out_key(j, flags->field);
-            object_args_value(args, flags, j);
+            struct doc *value = object_args_value(args, flags, &arena);
+            value->key = str_of(flags->field);
+            item_json_field(j, value, false);
             any = true;
         }
     }
+    arena_done(&arena);
     return any;
 }

@@ -1,80 +1,27 @@
-/* task_args.c - see task_args.h. Amounts are checked with the functions that the server uses, so
- * that a typing error needs no call. Amounts are sent as they were typed.
+/* task_args.c - see task_args.h. Values are checked with the readers that the server uses, so
+ * that a typing error needs no call.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/task_args.h"
 
 #include "base/amount.h"
-#include "base/json_out.h"
+#include "base/doc_make.h"
 #include "base/utf8.h"
 #include "cli/item.h"
 #include "cli/object_args.h"
 #include "spec/resources_text.h"
-#include "cli/topology_arg.h"
+#include "spec/task_file.h"
 #include "core/model/limits.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-enum { JSON_MAX = 1 << 20 };
 
 struct draft {
     struct cli *cli;
     struct task_args *out;
     struct error *e;
 };
-
-static const char *json_of(struct draft *draft, struct str text)
-{
-    struct buf json;
-    buf_init(&json, JSON_MAX);
-    item_json_text(&json, text);
-    const char *copy = arena_strn(&draft->cli->arena, buf_text(&json), json.len);
-    buf_done(&json);
-    return copy;
-}
-
-static void field_add(struct draft *draft, const char *name, const char *json)
-{
-    must(draft->out->field_count < TASK_FIELDS_MAX);
-    draft->out->fields[draft->out->field_count++] = (struct task_field){name, json};
-}
-
-/* Writes the value of a flag. */
-typedef void (*value_fn)(struct draft *draft, const struct object_flag *flag, struct json_out *j);
-
-static void value_add(struct draft *draft, const struct object_flag *flag, value_fn write)
-{
-    struct buf json;
-    struct json_out j;
-    buf_init(&json, JSON_MAX);
-    json_out_init(&j, &json);
-    write(draft, flag, &j);
-    field_add(draft, flag->field, arena_strn(&draft->cli->arena, buf_text(&json), json.len));
-    buf_done(&json);
-}
-
-static void regular_value(struct draft *draft, const struct object_flag *flag, struct json_out *j)
-{
-    object_args_value(&draft->cli->args, flag, j);
-}
-
-/* Writes 12,13 or 12:any as a list. Plain numbers become JSON numbers. */
-static void numbers_value(struct draft *draft, const struct object_flag *flag, struct json_out *j)
-{
-    size_t cursor = 0;
-    const char *value;
-    json_out_array(j);
-    while ((value = args_each(&draft->cli->args, flag->flag, &cursor)) != NULL) {
-        /* '': an empty list. */
-        struct str rest = value[0] != '\0' ? str_of(value) : (struct str){0};
-        while (rest.p != NULL) {
-            struct str one = str_trim(str_cut(rest, ',', &rest));
-            memchr(one.p, ':', one.len) == NULL ? json_out_raw(j, one) : json_out_str(j, one);
-        }
-    }
-    json_out_end(j);
-}
 
 static enum err usage(struct draft *draft, const char *flag)
 {
@@ -83,97 +30,47 @@ static enum err usage(struct draft *draft, const char *flag)
     return ERR_USAGE;
 }
 
+/* ---- resources ---- */
+
 static enum err resource_add(struct draft *draft, const char *flag, struct str name,
-                             const char *json)
+                             struct str value)
 {
-    for (size_t i = 0; i < draft->out->resource_count; i++) {
-        if (str_is(name, draft->out->resources[i].name)) {
-            (void)fail(draft->e, ERR_USAGE, "'%.*s' is given twice", (int)name.len, name.p);
-            return usage(draft, flag);
-        }
+    struct arena *arena = &draft->cli->arena;
+    const char *key = arena_strn(arena, name.p, name.len);
+    const bool bytes = str_is(name, "memory") || str_is(name, "gpu_memory");
+    char text[AMOUNT_TEXT_MAX];
+    int64_t amount;
+    if (doc_get(draft->out->resources, key) != NULL) {
+        (void)fail(draft->e, ERR_USAGE, "'%s' is given twice", key);
+        return usage(draft, flag);
     }
-    must(draft->out->resource_count < TASK_FIELDS_MAX);
-    const char *copy = arena_strn(&draft->cli->arena, name.p, name.len);
-    draft->out->resources[draft->out->resource_count++] = (struct task_field){copy, json};
+    if ((bytes ? amount_bytes : amount_milli)(value, &amount, draft->e) != ERR_OK) {
+        return usage(draft, flag);
+    }
+    amount_milli_text(amount, text);
+    doc_make_add(draft->out->resources, key,
+                 doc_make_scalar(arena, DOC_NUMBER,
+                                 str_of(bytes ? arena_fmt(arena, "%" PRId64, amount) : text)));
     return ERR_OK;
 }
 
-static const char *milli_json(struct draft *draft, int64_t milli)
-{
-    struct buf json;
-    buf_init(&json, JSON_MAX);
-    struct json_out j;
-    json_out_init(&j, &json);
-    json_out_milli(&j, milli);
-    const char *copy = arena_strn(&draft->cli->arena, buf_text(&json), json.len);
-    buf_done(&json);
-    return copy;
-}
-
-/* Reads --slots, --gpus, --gpu-devices or --cpu: one amount each. */
-static enum err amount_flag(struct draft *draft, const char *flag, const char *name)
-{
-    const char *text = args_text(&draft->cli->args, flag);
-    int64_t milli;
-    if (text == NULL) {
-        return ERR_OK;
-    }
-    if (amount_milli(str_of(text), &milli, draft->e) != ERR_OK) {
-        return usage(draft, flag);
-    }
-    return resource_add(draft, flag, str_of(name), milli_json(draft, milli));
-}
-
-static enum err bytes_flag(struct draft *draft, const char *flag, const char *name)
-{
-    const char *text = args_text(&draft->cli->args, flag);
-    int64_t bytes;
-    if (text == NULL) {
-        return ERR_OK;
-    }
-    if (amount_bytes(str_of(text), &bytes, draft->e) != ERR_OK) {
-        return usage(draft, flag);
-    }
-    return resource_add(draft, flag, str_of(name),
-                        arena_fmt(&draft->cli->arena, "%lld", (long long)bytes));
-}
-
 /* Reads --resources 'foo=5 memory=2Gi'. */
-static enum err named_flag(struct draft *draft)
+static enum err named_read(struct draft *draft)
 {
     size_t cursor = 0;
     const char *text;
-    struct arena *arena = &draft->cli->arena;
     while ((text = args_each(&draft->cli->args, "resources", &cursor)) != NULL) {
         struct resources_text parsed;
-        if (resources_text_parse(str_of(text), TASK_RESOURCES_MAX, arena, &parsed, draft->e) !=
+        struct str rest = str_of(text);
+        struct str item;
+        if (resources_text_parse(rest, TASK_RESOURCES_MAX, &draft->cli->arena, &parsed, draft->e) !=
             ERR_OK) {
             return usage(draft, "resources");
         }
-        const struct {
-            const char *name;
-            int64_t amount;
-            bool bytes;
-        } known[] = {{"slots", parsed.slots_milli, false},
-                     {"gpu", parsed.gpu_milli, false},
-                     {"cpu", parsed.cpu_milli, false},
-                     {"memory", parsed.memory_bytes, true},
-                     {"gpu_memory", parsed.gpu_memory_bytes, true}};
-        for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-            const char *json = known[i].bytes ? arena_fmt(arena, "%lld", (long long)known[i].amount)
-                                              : milli_json(draft, known[i].amount);
-            if (known[i].amount != ASK_NOTHING &&
-                resource_add(draft, "resources", str_of(known[i].name), json) != ERR_OK) {
-                return ERR_USAGE;
-            }
-        }
-        for (uint32_t i = 0; i < parsed.named_count; i++) {
-            if (draft->out->resource_count >= TASK_RESOURCES_MAX + 6) {
-                return fail(draft->e, ERR_USAGE, "--resources: more than %d names",
-                            TASK_RESOURCES_MAX);
-            }
-            if (resource_add(draft, "resources", str_of(parsed.named[i].name),
-                             milli_json(draft, parsed.named[i].milli)) != ERR_OK) {
+        while (resources_text_cut(&rest, &item)) {
+            struct str value;
+            struct str name = str_cut(item, '=', &value);
+            if (resource_add(draft, "resources", name, value) != ERR_OK) {
                 return ERR_USAGE;
             }
         }
@@ -183,162 +80,139 @@ static enum err named_flag(struct draft *draft)
 
 static enum err resources_read(struct draft *draft)
 {
-    enum err r = amount_flag(draft, "slots", "slots");
-    r = r != ERR_OK ? r : amount_flag(draft, "gpus", "gpu");
-    r = r != ERR_OK ? r : bytes_flag(draft, "gpu-memory", "gpu_memory");
-    r = r != ERR_OK ? r : amount_flag(draft, "gpu-devices", "gpu_devices");
-    r = r != ERR_OK ? r : amount_flag(draft, "cpu", "cpu");
-    r = r != ERR_OK ? r : bytes_flag(draft, "memory", "memory");
-    return r != ERR_OK ? r : named_flag(draft);
+    static const struct {
+        const char *flag;
+        const char *resource;
+    } amounts[] = {{"slots", "slots"},
+                   {"gpus", "gpu"},
+                   {"gpu-memory", "gpu_memory"},
+                   {"gpu-devices", "gpu_devices"},
+                   {"cpu", "cpu"},
+                   {"memory", "memory"}};
+    for (size_t i = 0; i < sizeof amounts / sizeof amounts[0]; i++) {
+        const char *text = args_text(&draft->cli->args, amounts[i].flag);
+        if (text != NULL && resource_add(draft, amounts[i].flag, str_of(amounts[i].resource),
+                                         str_of(text)) != ERR_OK) {
+            return ERR_USAGE;
+        }
+    }
+    return named_read(draft);
 }
 
-/* Writes one value of a flag as an entry of a map. */
-typedef enum err (*pair_fn)(struct draft *draft, const char *text, struct json_out *j);
+/* ---- fields with a form of their own ---- */
 
-/* Reads a flag that is given once for each entry of a map. */
-static enum err map_flag(struct draft *draft, const char *flag, const char *field, pair_fn pair)
+/* Adds one key=value to a map. */
+typedef enum err (*pair_fn)(struct draft *draft, struct str text, struct doc *map);
+
+static void pair_add(struct draft *draft, struct doc *map, struct str key, struct str value)
 {
-    if (!args_has(&draft->cli->args, flag)) {
-        return ERR_OK;
-    }
-    struct buf json;
-    buf_init(&json, JSON_MAX);
-    struct json_out j;
-    json_out_init(&j, &json);
-    json_out_object(&j);
-    size_t cursor = 0;
-    const char *text;
-    enum err r = ERR_OK;
-    while (r == ERR_OK && (text = args_each(&draft->cli->args, flag, &cursor)) != NULL) {
-        r = pair(draft, text, &j);
-    }
-    json_out_end(&j);
-    field_add(draft, field, arena_strn(&draft->cli->arena, buf_text(&json), json.len));
-    buf_done(&json);
-    return r == ERR_OK ? r : usage(draft, flag);
+    struct arena *arena = &draft->cli->arena;
+    doc_make_add(map, arena_strn(arena, key.p, key.len), doc_make_scalar(arena, DOC_STRING, value));
 }
 
 /* Reads --node-label gpu.model=A100. */
-static enum err label_pair(struct draft *draft, const char *text, struct json_out *j)
+static enum err label_pair(struct draft *draft, struct str text, struct doc *map)
 {
     struct label label;
-    enum err r = resources_text_label(str_of(text), &draft->cli->arena, &label, draft->e);
+    enum err r = resources_text_label(text, &draft->cli->arena, &label, draft->e);
     if (r == ERR_OK) {
-        json_out_kv_text(j, label.key, label.value);
+        pair_add(draft, map, str_of(label.key), str_of(label.value));
     }
     return r;
 }
 
 /* Reads --env NAME=VALUE, or --env NAME, which copies the caller's variable. A variable that the
  * caller does not have stays unset. */
-static enum err env_pair(struct draft *draft, const char *text, struct json_out *j)
+static enum err env_pair(struct draft *draft, struct str text, struct doc *map)
 {
     struct str value;
-    struct str name = str_cut(str_of(text), '=', &value);
-    const bool own = value.p == NULL;
-    enum err r =
-        own ? resources_text_env_name(name, draft->e) : resources_text_env(str_of(text), draft->e);
-    const char *found = own ? getenv(text) : NULL;
-    value = found != NULL ? str_of(found) : value;
+    struct str name = str_cut(text, '=', &value);
+    enum err r = resources_text_env_name(name, draft->e);
+    value = value.p == NULL ? str_of(getenv(text.p)) : value;
     if (r == ERR_OK && value.p != NULL) {
-        json_out_key(j, arena_strn(&draft->cli->arena, name.p, name.len));
-        json_out_str(j, value);
+        pair_add(draft, map, name, value);
     }
     return r;
 }
 
-/* The word "none" removes all labels, or all levels. */
-static bool says_none(const struct args *args, const char *flag)
+/* Reads --topology required=zone,preferred=rack. */
+static enum err levels_pair(struct draft *draft, struct str text, struct doc *map)
 {
-    size_t cursor = 0;
-    const char *value = args_each(args, flag, &cursor);
-    return value != NULL && strcmp(value, "none") == 0 && args_each(args, flag, &cursor) == NULL;
-}
-
-static enum err topology_flag(struct draft *draft, const char *field)
-{
-    const char *text = args_text(&draft->cli->args, "topology");
-    enum err r = topology_arg_json(text, &draft->cli->arena, &text, draft->e);
-    if (r == ERR_OK) {
-        field_add(draft, field, text);
-    }
-    return r;
-}
-
-/* Checks the flags that have a form of their own: --devices 0,1, --array 0-99, --after 12:any. */
-static enum err form_check(struct draft *draft, const char *flag)
-{
-    uint64_t mask;
-    uint32_t first;
-    uint32_t count;
-    uint64_t number;
-    size_t cursor = 0;
-    const char *text = args_text(&draft->cli->args, flag);
-    if (strcmp(flag, "devices") == 0) {
-        enum err r = resources_text_devices(str_of(text), &mask, draft->e);
-        return r == ERR_OK ? r : usage(draft, flag);
-    }
-    if (strcmp(flag, "array") == 0) {
-        enum err r = resources_text_array(str_of(text), &first, &count, draft->e);
-        return r == ERR_OK ? r : usage(draft, flag);
-    }
-    while (strcmp(flag, "after") == 0 &&
-           (text = args_each(&draft->cli->args, flag, &cursor)) != NULL) {
-        struct str rest = str_of(text);
-        while (rest.p != NULL) {
-            struct str how;
-            struct str id = str_cut(str_trim(str_cut(rest, ',', &rest)), ':', &how);
-            bool known = how.p == NULL || str_is(how, "any") || str_is(how, "success");
-            if (!known || !str_to_u64(id, &number) || number == 0) {
-                return fail(draft->e, ERR_USAGE,
-                            "--after takes task ids, like 12,13 or 12:any, not '%.60s'", text);
-            }
+    struct str rest = text;
+    while (rest.p != NULL) {
+        struct str level;
+        struct str key = str_trim(str_cut(str_cut(rest, ',', &rest), '=', &level));
+        if (level.p == NULL || level.len == 0) {
+            return fail(draft->e, ERR_USAGE,
+                        "levels of the pool's topology are wanted, like required=zone or "
+                        "required=zone,preferred=rack, not '%.60s'",
+                        text.p);
         }
+        pair_add(draft, map, key, str_trim(level));
     }
     return ERR_OK;
 }
 
-/* A duration, or a word that the row of the field has for it: --stale-grace never. Other fields pass. */
-static enum err duration_check(struct draft *draft, const struct object_flag *flag)
+/* Reads a flag that is given once for each entry of a map. The word "none" alone makes an empty
+ * map. */
+static enum err map_read(struct draft *draft, const char *flag, pair_fn pair, struct doc *map)
 {
-    const struct object_field *row = object_find(&task_object, flag->field);
-    const bool duration = row != NULL && row->record.type == RECORD_MS;
-    const char *text = duration ? args_text(&draft->cli->args, flag->flag) : NULL;
-    struct str rest = str_of(duration ? row->words : NULL);
-    int64_t ms;
-    while (text != NULL && rest.p != NULL) {
-        if (str_is(str_cut(rest, ' ', &rest), text)) {
-            return ERR_OK;
-        }
+    const struct args *args = &draft->cli->args;
+    size_t cursor = 0;
+    const char *text = args_each(args, flag, &cursor);
+    size_t next = cursor;
+    if (strcmp(text, "none") == 0 && args_each(args, flag, &next) == NULL && pair != env_pair) {
+        return ERR_OK;
     }
-    return text == NULL || amount_duration(str_of(text), &ms, draft->e) == ERR_OK
-               ? ERR_OK
-               : usage(draft, flag->flag);
+    enum err r = ERR_OK;
+    for (; r == ERR_OK && text != NULL; text = args_each(args, flag, &cursor)) {
+        r = pair(draft, str_of(text), map);
+    }
+    return r;
+}
+
+static pair_fn pair_of(const char *field)
+{
+    return strcmp(field, "node_labels") == 0 ? label_pair
+           : strcmp(field, "env") == 0       ? env_pair
+           : strcmp(field, "topology") == 0  ? levels_pair
+                                             : NULL;
+}
+
+/* True for a value with a form of its own, which the field's reader checks here. Other values are
+ * checked by the server alone. */
+static bool is_checked(const char *field, const struct doc *value)
+{
+    const struct object_field *row = object_find(&task_object, field);
+    const bool text = value->kind == DOC_STRING || value->kind == DOC_LIST;
+    return value->kind == DOC_MAP
+               ? value->count > 0
+               : text && (row->record.type == RECORD_MS || row->record.type == RECORD_OWN ||
+                          row->record.type == RECORD_PART || strcmp(field, "array") == 0);
 }
 
 /* Adds the field of one flag that was given. */
 static enum err flag_read(struct draft *draft, const struct object_flag *flag)
 {
-    const bool labels = strcmp(flag->field, "node_labels") == 0;
-    const bool topology = strcmp(flag->field, "topology") == 0;
+    const struct args *args = &draft->cli->args;
+    struct arena *arena = &draft->cli->arena;
+    const pair_fn pair = pair_of(flag->field);
     const bool numbers =
         strcmp(flag->field, "depends_on") == 0 || strcmp(flag->field, "devices") == 0;
-    if ((labels || topology) && says_none(&draft->cli->args, flag->flag)) {
-        field_add(draft, flag->field, "{}");
-        return ERR_OK;
+    enum err r = ERR_OK;
+    struct doc *value;
+    if (pair != NULL) {
+        value = doc_make(arena, DOC_MAP, NULL);
+        r = map_read(draft, flag->flag, pair, value);
+    } else {
+        value = numbers ? object_args_list(args, flag->flag, DOC_NUMBER, arena)
+                        : object_args_value(args, flag, arena);
     }
-    if (labels || strcmp(flag->field, "env") == 0) {
-        return map_flag(draft, flag->flag, flag->field, labels ? label_pair : env_pair);
+    doc_make_add(draft->out->fields, flag->field, value);
+    if (r == ERR_OK && is_checked(flag->field, value)) {
+        r = task_file_field_check(value, arena, draft->e);
     }
-    if (topology) {
-        return topology_flag(draft, flag->field);
-    }
-    enum err r = form_check(draft, flag->flag);
-    r = r == ERR_OK ? duration_check(draft, flag) : r;
-    if (r == ERR_OK) {
-        value_add(draft, flag, numbers ? numbers_value : regular_value);
-    }
-    return r;
+    return r == ERR_OK ? r : usage(draft, flag->flag);
 }
 
 static enum err flags_read(struct draft *draft)
@@ -375,43 +249,84 @@ static enum err unicode_check(struct draft *draft)
     return ERR_OK;
 }
 
-static void command_read(struct draft *draft)
-{
-    const struct args *args = &draft->cli->args;
-    if (args->rest_count == 0) {
-        return;
-    }
-    struct buf json;
-    buf_init(&json, 4 * JSON_MAX);
-    struct json_out j;
-    json_out_init(&j, &json);
-    json_out_array(&j);
-    for (size_t i = 0; i < args->rest_count; i++) {
-        json_out_text(&j, args->rest[i]);
-    }
-    json_out_end(&j);
-    field_add(draft, "command", arena_strn(&draft->cli->arena, buf_text(&json), json.len));
-    buf_done(&json);
-}
-
 enum err task_args_read(struct cli *cli, struct task_args *ret, struct error *e)
 {
-    *ret = (struct task_args){0};
+    struct arena *arena = &cli->arena;
+    *ret = (struct task_args){.fields = doc_make(arena, DOC_MAP, NULL),
+                              .resources = doc_make(arena, DOC_MAP, NULL)};
     struct draft draft = {.cli = cli, .out = ret, .e = e};
     enum err r = unicode_check(&draft);
     r = r != ERR_OK ? r : flags_read(&draft);
-    if (r == ERR_OK) {
-        command_read(&draft);
+    if (r == ERR_OK && cli->args.rest_count > 0) {
+        struct doc *command = doc_make(arena, DOC_LIST, NULL);
+        for (size_t i = 0; i < cli->args.rest_count; i++) {
+            const struct str word = str_of(cli->args.rest[i]);
+            doc_make_add(command, NULL, doc_make_scalar(arena, DOC_STRING, word));
+        }
+        doc_make_add(ret->fields, "command", command);
     }
     return r;
 }
 
 void task_args_workdir(struct cli *cli, struct task_args *args)
 {
-    struct draft draft = {.cli = cli};
     char cwd[4096];
     bool own = !args_has(&cli->args, "workdir") && login_is_local(cli->login.url);
     if (own && getcwd(cwd, sizeof cwd) != NULL) {
-        args->workdir = json_of(&draft, str_of(cwd));
+        args->workdir = arena_str(&cli->arena, cwd);
     }
+}
+
+/* ---- the task as the API takes it ---- */
+
+/* True for a field whose YAML scalars are texts, whatever they look like: `name: 12`. */
+static bool field_is_text(const char *name)
+{
+    static const char *const texts[] = {"command", "entrypoint", "env", "pool", "pools", "array"};
+    const struct object_field *row = object_find(&task_object, name);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        if (strcmp(texts[i], name) == 0) {
+            return true;
+        }
+    }
+    return row != NULL && (row->record.type == RECORD_TEXT || row->record.type == RECORD_TEXTS ||
+                           row->record.type == RECORD_WORD || row->record.type == RECORD_MS);
+}
+
+/* Writes the values of the file that no flag sets, then the values of the flags. */
+static void merged_json(struct json_out *j, const struct doc *file, const struct doc *flags,
+                        bool task)
+{
+    for (const struct doc *d = file == NULL ? NULL : file->first; d != NULL; d = d->next) {
+        /* `pool` is the short spelling of a list of one */
+        const char *name = task && str_is(d->key, "pool") ? "pools" : d->key.p;
+        const bool later = task && str_is(d->key, "resources") && d->kind == DOC_MAP;
+        if (!later && doc_get(flags, name) == NULL) {
+            item_json_field(j, d, task && field_is_text(d->key.p));
+        }
+    }
+    for (const struct doc *d = flags->first; d != NULL; d = d->next) {
+        item_json_field(j, d, false);
+    }
+}
+
+bool task_args_json(const struct task_args *args, const struct doc *file, struct buf *out)
+{
+    const struct doc *resources = doc_get(file, "resources");
+    const bool own = resources != NULL && resources->kind == DOC_MAP;
+    struct json_out j;
+    json_out_init(&j, out);
+    json_out_object(&j);
+    merged_json(&j, file, args->fields, true);
+    if (own || args->resources->count > 0) {
+        json_out_key(&j, "resources");
+        json_out_object(&j);
+        merged_json(&j, own ? resources : NULL, args->resources, false);
+        json_out_end(&j);
+    }
+    if (args->workdir != NULL && doc_get(file, "workdir") == NULL) {
+        json_out_kv_text(&j, "workdir", args->workdir);
+    }
+    json_out_end(&j);
+    return args->fields->count > 0 || args->resources->count > 0;
 }

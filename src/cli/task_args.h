@@ -1,5 +1,5 @@
-/* task_args.h - the flags of `run` and `submit` as fields of the API's task object. A flag wins
- * over the same field of a task file.
+/* task_args.h - the flags of `run`, `submit` and `task edit` as fields of the API's task object. A
+ * flag wins over the same field of a task file.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -7,19 +7,9 @@
 #include "base/doc.h"
 #include "cli/context.h"
 
-enum { TASK_FIELDS_MAX = 32 };
-
-/* A field of the task with its value in JSON. */
-struct task_field {
-    const char *name;
-    const char *json;
-};
-
 struct task_args {
-    struct task_field fields[TASK_FIELDS_MAX];
-    size_t field_count;
-    struct task_field resources[TASK_FIELDS_MAX]; /* fields of "resources" */
-    size_t resource_count;
+    struct doc *fields;    /* a map of the fields that flags set, without resources */
+    struct doc *resources; /* a map of the resources that flags set */
     const char *workdir; /* directory of the caller, if the server is on this machine; else NULL */
 };
 
@@ -30,8 +20,6 @@ must_use enum err task_args_read(struct cli *cli, struct task_args *ret, struct 
 /* Needs a login. If the server is on this machine, the task runs in the caller's directory. */
 void task_args_workdir(struct cli *cli, struct task_args *args);
 
-/* Appends the body of an edit; false: no flag was given. */
-bool task_args_json_edit(const struct task_args *args, struct buf *out);
-
-/* Appends the task object: the flags, and the other fields of `file` (NULL: none). */
-void task_args_json(const struct task_args *args, const struct doc *file, struct buf *out);
+/* Appends the task object, or the body of an edit: the flags, and the other fields of `file`
+ * (NULL: none). False: no flag was given. */
+bool task_args_json(const struct task_args *args, const struct doc *file, struct buf *out);

@@ -17,9 +17,8 @@ static size_t key_begin(const uint8_t *server_uuid, char *ret)
 {
     size_t len = sizeof prefix - 1;
     memcpy(ret, prefix, len);
-    for (unsigned i = 0; i < UUID_BYTES; i++) {
-        len += (size_t)snprintf(ret + len, PROVIDER_KEY_MAX - len, "%02x", server_uuid[i]);
-    }
+    str_hex(ret + len, server_uuid, UUID_BYTES);
+    len += (size_t)2 * UUID_BYTES;
     ret[len++] = '-';
     ret[len] = '\0';
     return len;

@@ -3,6 +3,7 @@
 #include "sim/metrics.h"
 
 #include "base/map.h"
+#include "sim/day_share.h"
 #include "sim/fairness.h"
 #include "sim/pool_use.h"
 #include "wire/reason_text.h"
@@ -18,6 +19,7 @@ struct held_by {
 struct metrics {
     struct pool_uses pools;
     struct fairness fairness;
+    struct day_shares days;
     struct series series;
     int64_t counted_ms; /* the areas are counted up to here */
     int64_t allocated_milli;
@@ -53,6 +55,7 @@ void metrics_free(struct metrics *metrics)
         vec_done(&metrics->accounts);
         pool_use_done(&metrics->pools);
         fairness_done(&metrics->fairness);
+        day_share_done(&metrics->days);
         arena_done(&metrics->arena);
         free(metrics);
     }
@@ -171,6 +174,19 @@ static void sample_now(struct metrics *metrics, const struct engine *engine, int
     }
 }
 
+/* Notes for the hours that begin before `before_ms` how far each project is below its share. */
+static void days_count(struct metrics *metrics, const struct engine *engine, int64_t before_ms)
+{
+    const int64_t hours = day_share_due(&metrics->days, before_ms);
+    const char *name;
+    for (uint32_t i = 0; hours > 0 && (name = engine_records_account_name(engine, i)) != NULL;
+         i++) {
+        const int64_t held = i < metrics->accounts.count ? metrics->accounts.at[i].milli : 0;
+        day_share_note(&metrics->days, i, share_of(engine_core(engine), name) - held, hours);
+    }
+    day_share_passed(&metrics->days, hours);
+}
+
 /* Counts the present state until the next moment. */
 static void instant_seen(void *ctx, const struct engine *engine, int64_t next_ms)
 {
@@ -198,6 +214,7 @@ static void instant_seen(void *ctx, const struct engine *engine, int64_t next_ms
     if (series_next_ms(&metrics->series) < before_ms) {
         sample_now(metrics, engine, before_ms);
     }
+    days_count(metrics, engine, before_ms);
 }
 
 struct watcher metrics_watcher(struct metrics *metrics)
@@ -352,6 +369,7 @@ static void accounts_result(const struct metrics *metrics, const struct engine *
         account->work_lost_slot_ms = (int64_t)(lost[i] / SLOT_MILLI);
         account->guaranteed_milli = guaranteed_of(engine_core(engine), account->name);
         promises_result(metrics, engine_core(engine), account);
+        account->share_short_day_milli = day_share_most(&metrics->days, i);
         const bool held = i < metrics->accounts.count;
         account->held_mean_milli = held ? mean_of(metrics->accounts.at[i].area, ret->span_ms) : 0;
         spreads(engine, (struct metric_pick){i, -1, -1}, &account->wait, &account->completion);

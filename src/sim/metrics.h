@@ -27,8 +27,9 @@ struct account_result {
     int64_t shortfall_ms;         /* how long any slots were lacking, in all */
     int64_t shortfall_longest_ms; /* the longest time without a break */
     int64_t below_ms; /* how long a place was owed and none promised (core/sched/explain/owed.h) */
-    int64_t below_longest_ms;    /* the longest time without a break */
-    int64_t promised_longest_ms; /* longest time from the promise of a place to the start there */
+    int64_t below_longest_ms;      /* the longest time without a break */
+    int64_t promised_longest_ms;   /* longest time from the promise of a place to the start there */
+    int64_t share_short_day_milli; /* most slots below the fair share, averaged over a day */
     uint64_t evictions;
     int64_t work_lost_slot_ms; /* whole slots x ms */
 };

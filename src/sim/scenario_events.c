@@ -36,57 +36,52 @@ static const char *const act_names[ACTION_TYPE_COUNT] = {
     [ACTION_DEPARTMENT] = "department",
 };
 
-static void act_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                     const struct field *field, void *object)
+static void act_read(const struct doc_value *v, void *object)
 {
     struct event_draft *draft = object;
-    draft->action.type = (enum action_type)field->min;
-    must(strcmp(act_names[draft->action.type], field->name) == 0);
+    draft->action.type = (enum action_type)v->field->min;
+    must(strcmp(act_names[draft->action.type], v->field->name) == 0);
     draft->type_count++;
-    (void)fields_value_text(in, place, doc, TEXT_LEN_MAX, &draft->action.target);
+    (void)fields_value_text(v, TEXT_LEN_MAX, &draft->action.target);
 }
 
 /* Checks the body of an event with the reader of spec/ for this kind of object. */
-static enum err body_check(struct reader *in, const struct doc *doc, enum action_type type,
-                           struct error *e)
+static enum err body_check(const struct doc_value *v, enum action_type type, struct error *e)
 {
     if (type == ACTION_QUOTA) {
         struct quota_body quota;
         quota_spec_body_init(&quota);
-        return quota_spec_body_read(doc, in->arena, &quota, e);
+        return quota_spec_body_read(v->doc, v->in->arena, &quota, e);
     }
     if (type == ACTION_POOL) {
         struct pool_spec pool;
-        return pool_spec_read(doc, in->arena, &pool, e);
+        return pool_spec_read(v->doc, v->in->arena, &pool, e);
     }
     struct account_spec account;
     const enum account_kind kind = type == ACTION_PROJECT ? ACCOUNT_PROJECT : ACCOUNT_DEPARTMENT;
-    return account_spec_read(doc, kind, in->arena, &account, e);
+    return account_spec_read(v->doc, kind, v->in->arena, &account, e);
 }
 
-static void body_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                      const struct field *field, void *object)
+static void body_read(const struct doc_value *v, void *object)
 {
     struct event_draft *draft = object;
     struct error e = {0};
-    draft->action.type = (enum action_type)field->min;
-    must(strcmp(act_names[draft->action.type], field->name) == 0);
+    draft->action.type = (enum action_type)v->field->min;
+    must(strcmp(act_names[draft->action.type], v->field->name) == 0);
     draft->type_count++;
-    draft->action.body = doc;
-    if (doc->kind != DOC_MAP) {
-        fields_problem(in, place, doc, "a map as in the server file is wanted, not %s",
-                       fields_what(doc));
-    } else if (body_check(in, doc, draft->action.type, &e) != ERR_OK) {
-        scenario_file_problem(in, place, doc, &e);
+    draft->action.body = v->doc;
+    if (v->doc->kind != DOC_MAP) {
+        fields_problem(v, "a map as in the server file is wanted, not %s", fields_what(v->doc));
+    } else if (body_check(v, draft->action.type, &e) != ERR_OK) {
+        scenario_file_problem(v, &e);
     }
 }
 
-static void at_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                    const struct field *field, void *object)
+static void at_read(const struct doc_value *v, void *object)
 {
     struct event_draft *draft = object;
     draft->at_given = true;
-    fields_duration(in, place, doc, field, object);
+    fields_duration(v, object);
 }
 
 #define IN_EVENT(member) offsetof(struct event_draft, action.member)
@@ -94,11 +89,7 @@ static void at_read(struct reader *in, const struct doc_place *place, const stru
 static const struct field event_fields[] = {
     {.name = "at", .read = at_read, .offset = IN_EVENT(at_ms)},
     {.name = "for", .read = fields_duration, .offset = IN_EVENT(for_ms)},
-    {.name = "priority",
-     .read = fields_u32,
-     .offset = IN_EVENT(priority),
-     .min = PRIORITY_MIN,
-     .max = PRIORITY_MAX},
+    FIELDS_COUNT("priority", struct event_draft, action.priority, PRIORITY_MIN, PRIORITY_MAX),
     {.name = "crash", .read = act_read, .min = ACTION_CRASH},
     {.name = "cut", .read = act_read, .min = ACTION_CUT},
     {.name = "up", .read = act_read, .min = ACTION_UP},
@@ -120,22 +111,17 @@ static const struct field event_fields[] = {
     {0},
 };
 
-void scenario_events_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                          const struct field *field, void *object)
+void scenario_events_read(const struct doc_value *v, void *object)
 {
-    (void)field;
     struct scenario *scenario = ((struct scenario_draft *)object)->scenario;
-    if (!scenario_file_list(in, place, doc)) {
+    if (!scenario_file_list(v)) {
         return;
     }
-    uint32_t index = 0;
-    for (const struct doc *item = doc->first; item != NULL; item = item->next) {
-        struct doc_place at = {.up = place, .index = index++};
-        struct event_draft draft = {.action = {.line = item->line, .column = item->column}};
-        const uint32_t before = in->problems->total;
-        fields_read(in, &at, item, event_fields, &draft);
-        if (in->problems->total == before && (draft.type_count != 1 || !draft.at_given)) {
-            fields_problem(in, &at, item,
+    for (struct doc_value item = fields_first(v); item.doc != NULL; fields_next(&item)) {
+        struct event_draft draft = {.action = {.line = item.doc->line, .column = item.doc->column}};
+        if (fields_read(&item, event_fields, &draft) &&
+            (draft.type_count != 1 || !draft.at_given)) {
+            fields_problem(&item,
                            "an event has a time 'at' and one act, like {at: 10m, drain: n1}");
         }
         vec_push(&scenario->actions, draft.action);

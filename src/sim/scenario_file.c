@@ -5,6 +5,7 @@
 
 #include "sim/sim_file.h"
 #include "sim/scenario_internal.h"
+#include "sim/trace_value.h"
 #include "spec/pool_spec.h"
 
 enum { PATH_KEY_MAX = 64 };
@@ -35,35 +36,32 @@ static const struct doc *doc_of_path(const struct doc *map, const char *path)
     return at;
 }
 
-void scenario_file_problem(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                           const struct error *e)
+void scenario_file_problem(const struct doc_value *v, const struct error *e)
 {
-    fields_problem(in, place, doc_of_path(doc, e->path), "%s", e->text);
+    struct doc_value at = *v;
+    at.doc = doc_of_path(v->doc, e->path);
+    fields_problem(&at, "%s", e->text);
 }
 
-bool scenario_file_list(struct reader *in, const struct doc_place *place, const struct doc *doc)
+bool scenario_file_list(const struct doc_value *v)
 {
-    if (doc->kind != DOC_LIST) {
-        fields_problem(in, place, doc, "a list is wanted, not %s", fields_what(doc));
+    if (v->doc->kind != DOC_LIST) {
+        fields_wanted(v, "a list");
     }
-    return doc->kind == DOC_LIST;
+    return v->doc->kind == DOC_LIST;
 }
 
-static void pools_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                       const struct field *field, void *object)
+static void pools_read(const struct doc_value *v, void *object)
 {
-    (void)field;
     struct scenario_draft *draft = object;
-    if (!scenario_file_list(in, place, doc)) {
+    if (!scenario_file_list(v)) {
         return;
     }
-    uint32_t index = 0;
-    for (const struct doc *item = doc->first; item != NULL; item = item->next) {
-        struct doc_place at = {.up = place, .index = index++};
+    for (struct doc_value item = fields_first(v); item.doc != NULL; fields_next(&item)) {
         struct pool_spec spec;
         struct error e;
-        if (pool_spec_read(item, in->arena, &spec, &e) != ERR_OK) {
-            scenario_file_problem(in, &at, item, &e);
+        if (pool_spec_read(item.doc, v->in->arena, &spec, &e) != ERR_OK) {
+            scenario_file_problem(&item, &e);
         } else {
             vec_push(&draft->scenario->pools, spec);
         }
@@ -72,27 +70,23 @@ static void pools_read(struct reader *in, const struct doc_place *place, const s
 
 /* ---- settings: fields of the scenario itself, reached through the draft ---- */
 
-static void setting_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                         const struct field *field, void *object)
+static void setting_read(const struct doc_value *v, void *object)
 {
     struct scenario_draft *draft = object;
-    fields_duration(in, place, doc, field, draft->scenario);
+    fields_duration(v, draft->scenario);
 }
 
-static void name_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                      const struct field *field, void *object)
+static void name_read(const struct doc_value *v, void *object)
 {
     struct scenario_draft *draft = object;
-    fields_text(in, place, doc, field, draft->scenario);
+    fields_text(v, draft->scenario);
 }
 
-static void seed_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                      const struct field *field, void *object)
+static void seed_read(const struct doc_value *v, void *object)
 {
-    (void)field;
     (void)object;
     uint64_t seed; /* only checked here; settings_first() has already read it */
-    (void)fields_value_u64(in, place, doc, 0, INT64_MAX, &seed);
+    (void)fields_value_u64(v, 0, INT64_MAX, &seed);
 }
 
 static const struct field fault_fields[] = {
@@ -103,12 +97,21 @@ static const struct field fault_fields[] = {
     {0},
 };
 
-static void faults_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                        const struct field *field, void *object)
+static void faults_read(const struct doc_value *v, void *object)
 {
-    (void)field;
     struct scenario_draft *draft = object;
-    fields_read(in, place, doc, fault_fields, draft->scenario);
+    (void)fields_read(v, fault_fields, draft->scenario);
+}
+
+static void factor_read(const struct doc_value *v, void *object)
+{
+    struct error e;
+    if (v->doc->kind != DOC_NUMBER && v->doc->kind != DOC_STRING) {
+        fields_problem(v, "a number is wanted, not %s", fields_what(v->doc));
+    } else if (trace_value_factor(v->doc->text, (int64_t *)((char *)object + v->field->offset),
+                                  &e) != ERR_OK) {
+        fields_problem(v, "%s", e.text);
+    }
 }
 
 static const struct field trace_fields[] = {
@@ -127,6 +130,7 @@ static const struct field trace_fields[] = {
      .offset = offsetof(struct trace_options, columns),
      .min = 1,
      .max = TEXT_LEN_MAX},
+    {.name = "arrivals", .read = factor_read, .offset = offsetof(struct trace_options, arrivals)},
     {.name = "skip_bad", .read = fields_bool, .offset = offsetof(struct trace_options, skip_bad)},
     {.name = "checkpoint",
      .read = fields_duration,
@@ -137,36 +141,24 @@ static const struct field trace_fields[] = {
     {0},
 };
 
-static void trace_field_read(struct reader *in, const struct doc_place *place,
-                             const struct doc *doc, const struct field *field, void *object)
+static void trace_field_read(const struct doc_value *v, void *object)
 {
-    (void)field;
     struct scenario_draft *draft = object;
-    const uint32_t before = in->problems->total;
-    fields_read(in, place, doc, trace_fields, &draft->trace);
-    if (draft->trace.file == NULL && in->problems->total == before) {
-        fields_problem(in, place, doc, "'file' is missing");
+    if (fields_read(v, trace_fields, &draft->trace) && draft->trace.file == NULL) {
+        fields_problem(v, "'file' is missing");
     }
 }
 
 static const struct field default_fields[] = {
-    {.name = "gpu_pool",
-     .read = fields_name,
-     .offset = offsetof(struct scenario, default_pools[POOL_DEFAULT_GPU]),
-     .note = "a pool"},
-    {.name = "cpu_pool",
-     .read = fields_name,
-     .offset = offsetof(struct scenario, default_pools[POOL_DEFAULT_CPU]),
-     .note = "a pool"},
+    FIELDS_NAME("gpu_pool", struct scenario, default_pools[POOL_DEFAULT_GPU], "a pool"),
+    FIELDS_NAME("cpu_pool", struct scenario, default_pools[POOL_DEFAULT_CPU], "a pool"),
     {0},
 };
 
-static void defaults_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                          const struct field *field, void *object)
+static void defaults_read(const struct doc_value *v, void *object)
 {
-    (void)field;
     struct scenario_draft *draft = object;
-    fields_read(in, place, doc, default_fields, draft->scenario);
+    (void)fields_read(v, default_fields, draft->scenario);
 }
 
 static const struct field scenario_fields[] = {
@@ -206,13 +198,13 @@ static bool runs_for_ever(const struct scenario *scenario)
     return false;
 }
 
-static void scenario_finish(struct reader *in, const struct doc *doc, struct scenario *scenario)
+static void scenario_finish(const struct doc_value *v, const struct scenario *scenario)
 {
-    struct doc_place until = {.key = "until"};
     if (scenario->until_ms == 0 && scenario->crash_every_ms > 0 && runs_for_ever(scenario)) {
-        fields_problem(in, &until, doc,
-                       "it is missing: with tasks that run for ever and nodes that crash, nothing "
-                       "else ends the run");
+        fields_problem_in(
+            v, "until",
+            "it is missing: with tasks that run for ever and nodes that crash, nothing "
+            "else ends the run");
     }
 }
 
@@ -245,8 +237,7 @@ static void settings_first(const struct doc *doc, const uint64_t *seed, struct s
         (void)doc_u64(given, &scenario->seed);
     }
     if (end != NULL) {
-        const struct doc_place place = {.key = until.name};
-        fields_duration(&in, &place, end, &until, scenario);
+        fields_duration(&(struct doc_value){.in = &in, .doc = end, .field = &until}, scenario);
     }
     if (seed != NULL) {
         scenario->seed = *seed;
@@ -270,8 +261,9 @@ enum err scenario_file_read(struct str text, const char *file, const uint64_t *s
     }
     scenario->doc = doc;
     settings_first(doc, seed, scenario);
-    fields_read(&in, NULL, doc, scenario_fields, &draft);
-    scenario_finish(&in, doc, scenario);
+    const struct doc_value v = {.in = &in, .doc = doc};
+    (void)fields_read(&v, scenario_fields, &draft);
+    scenario_finish(&v, scenario);
     r = problem_file_error(&problems, file, e);
     if (problems.total > 1) {
         const struct error first = *e;

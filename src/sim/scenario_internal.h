@@ -13,31 +13,23 @@ struct scenario_draft {
 };
 
 /* Read `tasks:` and `streams:`. */
-void scenario_tasks_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                         const struct field *field, void *draft);
-void scenario_tasks_streams(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                            const struct field *field, void *draft);
+void scenario_tasks_read(const struct doc_value *v, void *draft);
+void scenario_tasks_streams(const struct doc_value *v, void *draft);
 
 /* Reads `events:`. */
-void scenario_events_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                          const struct field *field, void *draft);
+void scenario_events_read(const struct doc_value *v, void *draft);
 
 /* Read `departments:`, `projects:` and `quotas:`, as in the server file. */
-void scenario_accounts_departments(struct reader *in, const struct doc_place *place,
-                                   const struct doc *doc, const struct field *field, void *draft);
-void scenario_accounts_projects(struct reader *in, const struct doc_place *place,
-                                const struct doc *doc, const struct field *field, void *draft);
-void scenario_accounts_quotas(struct reader *in, const struct doc_place *place,
-                              const struct doc *doc, const struct field *field, void *draft);
+void scenario_accounts_departments(const struct doc_value *v, void *draft);
+void scenario_accounts_projects(const struct doc_value *v, void *draft);
+void scenario_accounts_quotas(const struct doc_value *v, void *draft);
 
 /* Reads `nodes:`. */
-void scenario_nodes_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                         const struct field *field, void *draft);
+void scenario_nodes_read(const struct doc_value *v, void *draft);
 
 /* Notes the error of a reader of spec/ as a problem of `doc`, at the field that the error's path
  * names. */
-void scenario_file_problem(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                           const struct error *e);
+void scenario_file_problem(const struct doc_value *v, const struct error *e);
 
 /* True when the value is a list; false: a problem was noted. */
-bool scenario_file_list(struct reader *in, const struct doc_place *place, const struct doc *doc);
+bool scenario_file_list(const struct doc_value *v);

@@ -55,6 +55,7 @@ static must_use enum err trace_load(const struct sim_options *options, struct sc
         .file = options->trace,
         .format = options->format,
         .columns = options->columns,
+        .arrivals = options->arrivals,
         .skip_bad = options->skip_bad,
     };
     struct str text;

@@ -4,7 +4,8 @@
 
 #include "base/amount.h"
 #include "base/str.h"
-#include "spec/fields.h"
+#include "base/suggest.h"
+#include "sim/trace_value.h"
 
 #include <stddef.h>
 #include <unistd.h>
@@ -18,6 +19,7 @@ enum option_kind {
     OPTION_SEED,
     OPTION_SEEDS,
     OPTION_MILLI,
+    OPTION_FACTOR,
     OPTION_COUNT
 };
 
@@ -52,6 +54,7 @@ static const struct sim_option_row rows[] = {
     ROW("trace", OPTION_TEXT, trace, IN_PLAYS),
     ROW("format", OPTION_TEXT, format, IN_PLAYS),
     ROW("columns", OPTION_TEXT, columns, IN_PLAYS),
+    ROW("arrivals", OPTION_FACTOR, arrivals, IN_PLAYS),
     ROW("state", OPTION_TEXT, state, IN_PLAYS),
     ROW("nodes", OPTION_TEXT, nodes, IN_ALL),
     ROW("runs", OPTION_DURATION, runs_ms, IN_PLAYS),
@@ -79,16 +82,15 @@ static const struct sim_option_row *row_find(struct str name)
 static must_use enum err flag_unknown(const struct sim_options *options, const char *word,
                                       struct str name, struct error *e)
 {
-    const char *names[ROW_COUNT + 1] = {0};
-    size_t count = 0;
+    struct suggest suggest;
+    suggest_init(&suggest, name);
     for (size_t i = 0; i < ROW_COUNT; i++) {
         if ((rows[i].commands & 1U << options->command) != 0) {
-            names[count++] = rows[i].name;
+            suggest_offer(&suggest, rows[i].name);
         }
     }
-    const char *meant = fields_nearest(name, names);
-    if (meant != NULL) {
-        return fail(e, ERR_USAGE, "unknown flag '%s'; did you mean --%s?", word, meant);
+    if (suggest.best != NULL) {
+        return fail(e, ERR_USAGE, "unknown flag '%s'; did you mean --%s?", word, suggest.best);
     }
     return fail(e, ERR_USAGE, "unknown flag '%s'; `%s --help` lists them", word,
                 command_names[options->command]);
@@ -148,6 +150,9 @@ static must_use enum err value_set(const struct sim_option_row *row, const char 
     case OPTION_MILLI:
         r = amount_milli(str_of(value), (int64_t *)field, e);
         break;
+    case OPTION_FACTOR:
+        r = trace_value_factor(str_of(value), (int64_t *)field, e);
+        break;
     case OPTION_COUNT:
         if (!str_to_u64(str_of(value), (uint64_t *)field)) {
             r = fail(e, ERR_USAGE, "a number is wanted, not '%s'", value);
@@ -191,13 +196,15 @@ static must_use enum err flag_read(int argc, char **argv, int *i, struct sim_opt
 /* Checks flags that need or exclude other flags. */
 static must_use enum err together_check(const struct sim_options *options, struct error *e)
 {
-    const bool of_trace = options->format != NULL || options->columns != NULL || options->skip_bad;
+    const bool of_trace = options->format != NULL || options->columns != NULL ||
+                          options->arrivals != 0 || options->skip_bad;
     if (of_trace && options->trace == NULL) {
         return fail(e, ERR_USAGE,
                     "--%s needs --trace FILE; a trace that the "
                     "scenario names has its own fields",
                     options->format != NULL    ? "format"
                     : options->columns != NULL ? "columns"
+                    : options->arrivals != 0   ? "arrivals"
                                                : "skip-bad");
     }
     if (options->runs_ms != 0 && options->state == NULL) {
@@ -213,14 +220,16 @@ static must_use enum err together_check(const struct sim_options *options, struc
 
 static must_use enum err check(const struct sim_options *options, struct error *e)
 {
-    static const char *const words[] = {"compare", "openb", NULL};
     const uint32_t files = options->file_count;
+    struct suggest suggest;
+    suggest_init(&suggest, str_of(files > 0 ? options->files[0] : ""));
+    suggest_offer(&suggest, "compare");
+    suggest_offer(&suggest, "openb");
     switch (options->command) {
     case SIM_RUN:
-        if (files > 0 && fields_nearest(str_of(options->files[0]), words) != NULL &&
-            access(options->files[0], F_OK) != 0) {
+        if (suggest.best != NULL && access(options->files[0], F_OK) != 0) {
             return fail(e, ERR_USAGE, "there is no '%s'; did you mean weir sim %s?",
-                        options->files[0], fields_nearest(str_of(options->files[0]), words));
+                        options->files[0], suggest.best);
         }
         if (files > 1 || (files == 0 && options->trace == NULL && options->state == NULL)) {
             return fail(e, ERR_USAGE,

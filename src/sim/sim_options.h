@@ -35,6 +35,7 @@ struct sim_options {
     int64_t until_ms;      /* 0: not given */
     int64_t patience_ms;   /* -1: not given */
     int64_t runs_ms;       /* length of tasks of a state that have no time limit */
+    int64_t arrivals;      /* factor for the arrivals of the trace; 0: not given */
     int64_t ratio_milli;   /* openb: requested part of the capacity */
     const char *placement; /* openb: pack, spread, tight; NULL: the default */
     /* Openb: seed for the order in which nodes join; 0: the order of the list. */

@@ -7,13 +7,11 @@
 #include "base/name.h"
 #include "core/model/spec_codec.h"
 #include "core/model/spec_limits.h"
-#include "sim/docmap.h"
 #include "sim/state_internal.h"
 #include "spec/account_spec.h"
-#include "spec/object_again.h"
 #include "spec/pool_spec.h"
 #include "wire/state_json.h"
-#include "wire/time_text.h"
+#include "base/time_text.h"
 
 #include <inttypes.h>
 
@@ -74,21 +72,15 @@ int64_t state_file_ms(struct sim_state *state, const struct doc *map, const char
 
 const char *state_file_text(const struct doc *map, const char *name)
 {
-    const struct doc *value = doc_get(map, name);
     const char *text = "";
-    if (value != NULL) {
-        (void)doc_text(value, &text);
-    }
+    (void)doc_text(doc_get(map, name), &text);
     return text;
 }
 
 bool state_file_yes(const struct doc *map, const char *name)
 {
-    const struct doc *value = doc_get(map, name);
     bool yes = false;
-    if (value != NULL) {
-        (void)doc_bool(value, &yes);
-    }
+    (void)doc_bool(doc_get(map, name), &yes);
     return yes;
 }
 
@@ -98,8 +90,7 @@ bool state_file_yes(const struct doc *map, const char *name)
 static enum err pool_read(struct sim_state *state, const struct doc *item, struct error *e)
 {
     struct pool_spec spec;
-    enum err r =
-        pool_spec_read(object_again(&pool_object, item, state->arena), state->arena, &spec, e);
+    enum err r = pool_spec_again(item, state->arena, &spec, e);
     if (r == ERR_OK) {
         vec_push(&state->scenario->pools, spec);
     }
@@ -129,16 +120,9 @@ static enum err project_read(struct sim_state *state, const struct doc *item, st
 
 static enum err quota_read(struct sim_state *state, const struct doc *item, struct error *e)
 {
-    const struct doc *account = doc_get(item, "account");
-    const char *kind = state_file_text(item, "kind");
-    struct doc *map = docmap_new(state->arena, item);
-    docmap_copy(state->arena, map, object_again(&quota_object, item, state->arena));
-    docmap_put(state->arena, map, "pool", doc_get(item, "pool"));
-    docmap_put(state->arena, map, "resources", doc_get(item, "resources"));
-    docmap_put(state->arena, map, strcmp(kind, "department") == 0 ? kind : "project", account);
     struct quota_body *body = arena_new(state->arena, struct quota_body, 1);
     quota_spec_body_init(body);
-    enum err r = quota_spec_body_read(map, state->arena, body, e);
+    enum err r = quota_spec_again(item, state->arena, body, e);
     if (r == ERR_OK) {
         vec_push(&state->scenario->quotas, body);
     }

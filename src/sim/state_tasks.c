@@ -3,7 +3,7 @@
 #include "core/model/task.h"
 #include "sim/state_internal.h"
 #include "spec/object_again.h"
-#include "wire/time_text.h"
+#include "base/time_text.h"
 #include "core/model/names.h"
 
 static const char *task_name(struct sim_state *state, uint64_t id, const char *name)

@@ -103,6 +103,7 @@ static void accounts_json(struct json_out *j, const struct result *result)
         kv_seconds(j, "below_guarantee", account->below_ms);
         kv_seconds(j, "below_longest", account->below_longest_ms);
         kv_seconds(j, "promised_longest", account->promised_longest_ms);
+        json_out_kv_milli(j, "share_short_day", account->share_short_day_milli);
         json_out_kv_u64(j, "evictions", account->evictions);
         json_out_kv_milli(j, "work_lost_slot_hours", slot_hours_milli(account->work_lost_slot_ms));
         spread_json(j, "wait", &account->wait);

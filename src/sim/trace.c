@@ -7,6 +7,8 @@
 #include "sim/trace_internal.h"
 #include "sim/trace_value.h"
 
+enum { SECOND_MS = 1000 };
+
 /* ---- rows ---- */
 
 /* Everything but time, length and name that a row has. Equal rows share a kind of job. Zeroed
@@ -338,6 +340,18 @@ static void times_shift(struct scenario *scenario, size_t first)
     }
 }
 
+/* Multiplies all times by the factor of the options. The result is rounded to whole seconds, which
+ * most traces have: jobs that arrive in the same second still arrive together. */
+static void times_stretch(const struct trace *trace, size_t first)
+{
+    const int64_t factor = trace->options->arrivals;
+    const int64_t one = (int64_t)TRACE_FACTOR_ONE * SECOND_MS;
+    for (size_t i = first; factor != 0 && i < trace->scenario->jobs.count; i++) {
+        struct job *job = &trace->scenario->jobs.at[i];
+        job->at_ms = (int64_t)(((__int128)job->at_ms * factor + one / 2) / one) * SECOND_MS;
+    }
+}
+
 /* Refuses times that are too far apart for the core's clock. */
 static must_use enum err times_check(const struct trace *trace, size_t first, struct error *e)
 {
@@ -407,5 +421,7 @@ enum err trace_read(const struct trace_options *options, struct str text, struct
     r = r == ERR_OK ? rows_read(&trace, e) : r;
     map_free(trace.kinds);
     times_shift(scenario, first);
+    r = r == ERR_OK ? times_check(&trace, first, e) : r;
+    times_stretch(&trace, first);
     return r == ERR_OK ? times_check(&trace, first, e) : r;
 }

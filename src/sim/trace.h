@@ -18,6 +18,7 @@ struct trace_options {
     bool skip_bad;         /* count malformed rows and go on, instead of failing */
     int64_t checkpoint_ms; /* time between checkpoints of every job, as in struct job_kind */
     int64_t stops_in_ms;
+    int64_t arrivals; /* factor for the times of arrival, in TRACE_FACTOR_ONE; 0: not given */
 };
 
 /* Adds the jobs of the trace; the first one arrives at 0. A job with more slots than the largest

@@ -4,7 +4,7 @@
 
 #include "base/amount.h"
 #include "core/model/limits.h"
-#include "wire/time_text.h"
+#include "base/time_text.h"
 
 #include <ctype.h>
 
@@ -29,6 +29,29 @@ bool trace_value_milli(struct str text, int64_t *ret)
     }
     *ret = milli;
     return true;
+}
+
+enum err trace_value_factor(struct str text, int64_t *ret, struct error *e)
+{
+    struct str places;
+    const struct str whole = str_cut(text, '.', &places);
+    uint64_t units;
+    bool fine = str_to_u64(whole, &units) && units <= TRACE_FACTOR_MAX;
+    int64_t factor = fine ? (int64_t)units : 0;
+    for (size_t i = 0; i < TRACE_FACTOR_PLACES; i++) {
+        const char c = places.p != NULL && i < places.len ? places.p[i] : '0';
+        fine = fine && isdigit((unsigned char)c) != 0;
+        factor = factor * 10 + (c - '0');
+    }
+    fine = fine && (places.p == NULL || places.len <= TRACE_FACTOR_PLACES);
+    if (!fine || factor == 0 || factor > (int64_t)TRACE_FACTOR_MAX * TRACE_FACTOR_ONE) {
+        return fail(e, ERR_INVALID,
+                    "a factor above 0 and at most %d with at most %d decimal places, like 0.5178, "
+                    "is wanted, not '%.*s'",
+                    TRACE_FACTOR_MAX, TRACE_FACTOR_PLACES, str_shown(text), text.p);
+    }
+    *ret = factor;
+    return ERR_OK;
 }
 
 bool trace_value_bytes(struct str text, int64_t *ret)

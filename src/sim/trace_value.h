@@ -2,12 +2,18 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "base/fail.h"
 #include "base/str.h"
 
 #include <stdint.h>
 
 /* Parses "30", "30.0" or "12.3456" into thousandths. Further places are dropped. */
 bool trace_value_milli(struct str text, int64_t *ret);
+
+enum { TRACE_FACTOR_PLACES = 4, TRACE_FACTOR_ONE = 10000, TRACE_FACTOR_MAX = 1000 };
+
+/* Parses a factor like "0.5178" into ten-thousandths. The error says what is wanted. */
+must_use enum err trace_value_factor(struct str text, int64_t *ret, struct error *e);
 
 /* Parses "4096" (bytes) or "4Gi". */
 bool trace_value_bytes(struct str text, int64_t *ret);

@@ -6,169 +6,187 @@
 #include "base/amount.h"
 #include "base/must.h"
 #include "base/name.h"
+#include "base/suggest.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { PLACE_DEPTH_MAX = 16, WORD_MAX = 40, NEAR_MAX = 2, SHOWN_MAX = 60 };
+enum { PLACE_DEPTH_MAX = 16, SHOWN_MAX = 60 };
 
-/* Writes a place as text: "[3].command[0]". The text is cut at the longest path that an error
- * can hold. */
-static const char *path_of(struct reader *in, const struct doc_place *place)
+/* Writes the place of a value as text: "[3].command[0]". The text is cut at the longest path that
+ * an error can hold. */
+static const char *path_of(const struct doc_value *v)
 {
-    const struct doc_place *chain[PLACE_DEPTH_MAX];
+    const struct doc_value *chain[PLACE_DEPTH_MAX];
     size_t depth = 0;
-    for (; place != NULL; place = place->up) {
+    struct arena *arena = v->in->arena;
+    for (; v->up != NULL; v = v->up) {
         must(depth < PLACE_DEPTH_MAX);
-        chain[depth++] = place;
+        chain[depth++] = v;
     }
     char path[ERROR_PATH_MAX];
     size_t used = 0;
     path[0] = '\0';
     while (depth > 0 && used < sizeof path) {
-        const struct doc_place *at = chain[--depth];
+        const struct doc_value *at = chain[--depth];
         int len = at->key == NULL ? snprintf(path + used, sizeof path - used, "[%u]", at->index)
                                   : snprintf(path + used, sizeof path - used, "%s%s",
                                              used > 0 ? "." : "", at->key);
         must(len >= 0);
         used += (size_t)len;
     }
-    return arena_str(in->arena, path);
+    return arena_str(arena, path);
 }
 
-void fields_problem(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                    const char *format, ...)
+static void problem_add(const struct doc_value *v, const char *format, va_list args)
 {
-    struct problems *problems = in->problems;
+    struct problems *problems = v->in->problems;
     problems->total++;
     if (problems->count == PROBLEMS_MAX) {
         return;
     }
     char text[ERROR_TEXT_MAX];
-    va_list args;
-    va_start(args, format);
     (void)vsnprintf(text, sizeof text, format, args);
-    va_end(args);
     problems->at[problems->count++] = (struct problem){
-        .line = doc != NULL ? doc->line : 0,
-        .column = doc != NULL ? doc->column : 0,
-        .path = path_of(in, place),
-        .text = arena_str(in->arena, text),
+        .line = v->doc->line,
+        .column = v->doc->column,
+        .path = path_of(v),
+        .text = arena_str(v->in->arena, text),
     };
 }
 
-static unsigned min3(unsigned a, unsigned b, unsigned c)
+void fields_problem(const struct doc_value *v, const char *format, ...)
 {
-    unsigned low = a < b ? a : b;
-    return low < c ? low : c;
+    va_list args;
+    va_start(args, format);
+    problem_add(v, format, args);
+    va_end(args);
 }
 
-/* Counts the letters that must be added, dropped or changed to turn one word into the other.
- * Words longer than WORD_MAX count as far apart. */
-static unsigned distance(struct str a, struct str b)
+void fields_problem_in(const struct doc_value *map, const char *key, const char *format, ...)
 {
-    if (a.len > WORD_MAX || b.len > WORD_MAX) {
-        return WORD_MAX;
-    }
-    unsigned row[WORD_MAX + 1];
-    for (unsigned i = 0; i <= b.len; i++) {
-        row[i] = i;
-    }
-    for (unsigned i = 0; i < a.len; i++) {
-        unsigned corner = row[0];
-        row[0] = i + 1;
-        for (unsigned k = 0; k < b.len; k++) {
-            unsigned above = row[k + 1];
-            row[k + 1] = min3(above + 1, row[k] + 1, corner + (a.p[i] != b.p[k]));
-            corner = above;
-        }
-    }
-    return row[b.len];
+    struct doc_value v = fields_child(map, key);
+    v.doc = v.doc != NULL ? v.doc : map->doc;
+    va_list args;
+    va_start(args, format);
+    problem_add(&v, format, args);
+    va_end(args);
 }
 
-/* A name is near enough when it differs by at most two letters and by fewer than half of its
- * letters. */
-static bool nearer(struct str word, const char *name, unsigned *best)
+void fields_wanted(const struct doc_value *v, const char *wanted)
 {
-    unsigned far = distance(word, str_of(name));
-    if (far >= *best || far * 2 > word.len) {
-        return false;
-    }
-    *best = far;
-    return true;
+    fields_problem(v, "%s is wanted, not %s", wanted, fields_what(v->doc));
 }
 
-const char *fields_nearest(struct str word, const char *const *names)
+bool fields_ok(const struct doc_value *v, enum err r, const struct error *e)
 {
-    const char *found = NULL;
-    unsigned best = NEAR_MAX + 1;
-    for (; *names != NULL; names++) {
-        if (nearer(word, *names, &best)) {
-            found = *names;
-        }
+    if (r != ERR_OK) {
+        fields_problem(v, "%s", e->text);
     }
-    return found;
+    return r == ERR_OK;
 }
 
-static void unknown_field(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                          const struct field *fields)
+static void unknown_field(const struct doc_value *v, const struct field *fields)
 {
-    const char *found = NULL;
-    unsigned best = NEAR_MAX + 1;
+    struct suggest suggest;
+    suggest_init(&suggest, v->doc->key);
     for (; fields->name != NULL; fields++) {
-        if (fields->read != NULL && nearer(doc->key, fields->name, &best)) {
-            found = fields->name;
+        if (fields->read != NULL) {
+            suggest_offer(&suggest, fields->name);
         }
     }
-    if (found != NULL) {
-        fields_problem(in, place, doc, "unknown field; did you mean '%s'?", found);
+    if (suggest.best != NULL) {
+        fields_problem(v, "unknown field; did you mean '%s'?", suggest.best);
     } else {
-        fields_problem(in, place, doc, "unknown field");
+        fields_problem(v, "unknown field");
     }
 }
 
 /* Keys of a document are NUL-terminated and have no NUL inside, so strcmp() is safe. */
-static const struct field *field_find(const struct field *fields, struct str name)
+const struct field *fields_find(const struct doc_value *v, const struct field *fields)
 {
-    for (; fields->name != NULL; fields++) {
-        if (fields->name[0] == name.p[0] && strcmp(fields->name, name.p) == 0) {
-            return fields;
+    const char *key = v->doc->key.p;
+    for (const struct field *field = fields; field->name != NULL; field++) {
+        if (field->name[0] == key[0] && strcmp(field->name, key) == 0) {
+            return field;
         }
     }
+    unknown_field(v, fields);
     return NULL;
 }
 
-const struct field *fields_find(struct reader *in, const struct doc_place *place,
-                                const struct doc *doc, const struct field *fields)
+bool fields_read(const struct doc_value *map, const struct field *fields, void *object)
 {
-    const struct field *field = field_find(fields, doc->key);
-    if (field == NULL) {
-        unknown_field(in, place, doc, fields);
+    const uint32_t before = map->in->problems->total;
+    if (map->doc->kind != DOC_MAP) {
+        fields_wanted(map, "a map of fields");
+        return false;
     }
-    return field;
+    for (struct doc_value v = fields_first(map); v.doc != NULL; fields_next(&v)) {
+        v.field = fields_find(&v, fields);
+        if (v.field != NULL && v.field->read == NULL) {
+            fields_problem(&v, "%s", v.field->note);
+        } else if (v.field != NULL && v.doc->kind != DOC_NULL) {
+            v.field->read(&v, object);
+        }
+    }
+    return map->in->problems->total == before;
 }
 
-void fields_read(struct reader *in, const struct doc_place *place, const struct doc *map,
-                 const struct field *fields, void *object)
+enum err fields_document(const struct doc *doc, struct arena *arena, field_fn read, void *object,
+                         size_t size, struct error *e)
 {
-    if (map->kind != DOC_MAP) {
-        fields_problem(in, place, map, "a map of fields is wanted, not %s", fields_what(map));
-        return;
+    struct problems problems = {0};
+    struct reader in = {.arena = arena, .problems = &problems};
+    void *draft = arena_dup(arena, object, size);
+    read(&(struct doc_value){.in = &in, .doc = doc}, draft);
+    enum err r = problem_error(&problems, e);
+    if (r == ERR_OK) {
+        memcpy(object, draft, size);
     }
-    for (const struct doc *doc = map->first; doc != NULL; doc = doc->next) {
-        struct doc_place at = {.up = place, .key = doc->key.p};
-        const struct field *field = fields_find(in, &at, doc, fields);
-        if (field == NULL) {
-            continue;
-        }
-        if (field->read == NULL) {
-            fields_problem(in, &at, doc, "%s", field->note);
-        } else if (doc->kind != DOC_NULL) {
-            field->read(in, &at, doc, field, object);
-        }
+    return r;
+}
+
+const struct doc *fields_given(const struct doc_value *map, const char *key)
+{
+    const struct doc *doc = doc_get(map->doc, key);
+    return doc != NULL && doc->kind != DOC_NULL ? doc : NULL;
+}
+
+struct doc_value fields_child(const struct doc_value *map, const char *key)
+{
+    return (struct doc_value){.in = map->in, .doc = fields_given(map, key), .up = map, .key = key};
+}
+
+struct doc_value fields_first(const struct doc_value *v)
+{
+    const struct doc *first = v->doc != NULL ? v->doc->first : NULL;
+    return (struct doc_value){
+        .in = v->in, .doc = first, .up = v, .key = first != NULL ? first->key.p : NULL};
+}
+
+void fields_next(struct doc_value *item)
+{
+    item->doc = item->doc->next;
+    item->key = item->doc != NULL ? item->doc->key.p : NULL;
+    item->index++;
+}
+
+bool fields_bounded(const struct doc_value *v, enum doc_kind kind, int64_t most, const char *what,
+                    const char *hint)
+{
+    const bool list = kind == DOC_LIST;
+    if (v->doc->kind == kind && v->doc->count <= most) {
+        return true;
     }
+    fields_problem(v, "a %s of at most %d %s is wanted%s, not %s", list ? "list" : "map", (int)most,
+                   what, hint,
+                   v->doc->kind != kind ? fields_what(v->doc)
+                   : list               ? "a longer one"
+                                        : "a larger one");
+    return false;
 }
 
 const char *fields_what(const struct doc *doc)
@@ -201,52 +219,46 @@ static bool has_control(struct str text)
     return false;
 }
 
-bool fields_value_text(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                       size_t len_max, const char **ret)
+bool fields_value_text(const struct doc_value *v, size_t len_max, const char **ret)
 {
+    const struct doc *doc = v->doc;
     if (doc->kind != DOC_STRING) {
-        fields_problem(in, place, doc, "a text is wanted, not %s%s", fields_what(doc),
+        fields_problem(v, "a text is wanted, not %s%s", fields_what(doc),
                        doc->kind == DOC_NUMBER || doc->kind == DOC_BOOL ? "; put it in quotes"
                                                                         : "");
         return false;
     }
     if (doc->text.len > len_max) {
-        fields_problem(in, place, doc, "a text of %zu bytes; at most %zu are allowed",
-                       doc->text.len, len_max);
+        fields_problem(v, "a text of %zu bytes; at most %zu are allowed", doc->text.len, len_max);
         return false;
     }
-    in->text_bytes += doc->text.len + 1;
+    v->in->text_bytes += doc->text.len + 1;
     *ret = doc->text.p;
     return true;
 }
 
-bool fields_value_name(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                       const char *what, const char **ret)
+bool fields_value_name(const struct doc_value *v, const char *what, const char **ret)
 {
     const char *text;
     struct error e;
-    if (!fields_value_text(in, place, doc, SIZE_MAX, &text)) {
-        return false;
-    }
-    if (name_check(doc->text, what, &e) != ERR_OK) {
-        fields_problem(in, place, doc, "%s", e.text);
+    if (!fields_value_text(v, SIZE_MAX, &text) ||
+        !fields_ok(v, name_check(v->doc->text, what, &e), &e)) {
         return false;
     }
     *ret = text;
     return true;
 }
 
-bool fields_value_u64(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                      uint64_t min, uint64_t max, uint64_t *ret)
+bool fields_value_u64(const struct doc_value *v, uint64_t min, uint64_t max, uint64_t *ret)
 {
+    const struct doc *doc = v->doc;
     uint64_t value;
     if (doc_u64(doc, &value) && value >= min && value <= max) {
         *ret = value;
         return true;
     }
     bool shown = doc->kind == DOC_NUMBER || doc->kind == DOC_STRING;
-    fields_problem(in, place, doc,
-                   "a whole number from %" PRIu64 " to %" PRIu64 " is wanted, not %s%.*s%s", min,
+    fields_problem(v, "a whole number from %" PRIu64 " to %" PRIu64 " is wanted, not %s%.*s%s", min,
                    max, doc->quoted ? "the text '" : "",
                    shown ? (int)(doc->text.len < SHOWN_MAX ? doc->text.len : SHOWN_MAX) : 0,
                    shown ? doc->text.p : "",
@@ -256,72 +268,91 @@ bool fields_value_u64(struct reader *in, const struct doc_place *place, const st
     return false;
 }
 
-bool fields_value_duration(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                           int64_t *ret_ms)
+bool fields_value_u32(const struct doc_value *v, uint32_t min, uint32_t max, uint32_t *ret)
 {
-    struct error e;
-    if (doc->kind != DOC_STRING && doc->kind != DOC_NUMBER) {
-        fields_problem(in, place, doc,
-                       "a duration like 2h or a number of seconds is wanted, not %s",
-                       fields_what(doc));
+    uint64_t value;
+    if (!fields_value_u64(v, min, max, &value)) {
         return false;
     }
-    if (amount_duration(doc->text, ret_ms, &e) != ERR_OK) {
-        fields_problem(in, place, doc, "%s", e.text);
-        return false;
-    }
+    *ret = (uint32_t)value;
     return true;
 }
 
-/* Returns the address of the field's value in the object. */
-static void *target(const struct field *field, void *object)
+bool fields_value_bool(const struct doc_value *v, bool *ret)
 {
-    return (char *)object + field->offset;
+    const bool known = doc_bool(v->doc, ret);
+    if (!known) {
+        fields_wanted(v, "true or false");
+    }
+    return known;
 }
 
-void fields_text(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                 const struct field *field, void *object)
+bool fields_value_amount(const struct doc_value *v, amount_fn parse, const char *wanted,
+                         int64_t *ret)
+{
+    struct error e;
+    if (v->doc->kind != DOC_STRING && v->doc->kind != DOC_NUMBER) {
+        fields_wanted(v, wanted);
+        return false;
+    }
+    return fields_ok(v, parse(v->doc->text, ret, &e), &e);
+}
+
+bool fields_value_duration(const struct doc_value *v, int64_t *ret_ms)
+{
+    return fields_value_amount(v, amount_duration, "a duration like 2h or a number of seconds",
+                               ret_ms);
+}
+
+/* Returns the address of the field's value in the object. */
+static void *target(const struct doc_value *v, void *object)
+{
+    return (char *)object + v->field->offset;
+}
+
+void fields_text(const struct doc_value *v, void *object)
 {
     const char *text;
-    if (!fields_value_text(in, place, doc, (size_t)field->max, &text)) {
+    if (!fields_value_text(v, (size_t)v->field->max, &text)) {
         return;
     }
-    if ((int64_t)doc->text.len < field->min) {
-        fields_problem(in, place, doc, "it is empty");
-    } else if (has_control(doc->text)) {
-        fields_problem(in, place, doc,
-                       "control characters (line breaks too) are not possible here");
+    if ((int64_t)v->doc->text.len < v->field->min) {
+        fields_problem(v, "it is empty");
+    } else if (has_control(v->doc->text)) {
+        fields_problem(v, "control characters (line breaks too) are not possible here");
     } else {
-        *(const char **)target(field, object) = text;
+        *(const char **)target(v, object) = text;
     }
 }
 
-void fields_name(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                 const struct field *field, void *object)
+void fields_name(const struct doc_value *v, void *object)
 {
-    (void)fields_value_name(in, place, doc, field->note, target(field, object));
+    (void)fields_value_name(v, v->field->note, target(v, object));
 }
 
-void fields_u32(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                const struct field *field, void *object)
+void fields_u32(const struct doc_value *v, void *object)
 {
-    uint64_t value;
-    must(field->max <= UINT32_MAX);
-    if (fields_value_u64(in, place, doc, (uint64_t)field->min, (uint64_t)field->max, &value)) {
-        *(uint32_t *)target(field, object) = (uint32_t)value;
-    }
+    must(v->field->max <= UINT32_MAX);
+    (void)fields_value_u32(v, (uint32_t)v->field->min, (uint32_t)v->field->max, target(v, object));
 }
 
-void fields_bool(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                 const struct field *field, void *object)
+void fields_bool(const struct doc_value *v, void *object)
 {
-    if (!doc_bool(doc, target(field, object))) {
-        fields_problem(in, place, doc, "true or false is wanted, not %s", fields_what(doc));
-    }
+    (void)fields_value_bool(v, target(v, object));
 }
 
-void fields_duration(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                     const struct field *field, void *object)
+void fields_duration(const struct doc_value *v, void *object)
 {
-    (void)fields_value_duration(in, place, doc, target(field, object));
+    (void)fields_value_duration(v, target(v, object));
+}
+
+void fields_inner(const struct doc_value *v, void *object)
+{
+    (void)fields_read(v, v->field->inner, target(v, object));
+}
+
+void fields_skip(const struct doc_value *v, void *object)
+{
+    (void)v;
+    (void)object;
 }

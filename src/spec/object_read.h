@@ -6,12 +6,13 @@
 
 /* Reads a field that a row of object.h describes. The row gives the kind of value, the bounds
  * and the place in its struct. `offset` says where that struct lies in the object. */
-void object_read_field(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                       const struct field *field, void *object);
+void object_read_field(const struct doc_value *v, void *object);
 
-/* Reads an amount in thousandths; false: a problem was noted. */
-bool object_read_milli(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                       int64_t *ret);
-/* Reads a map of at most `max` node labels; false: a problem was noted. */
-bool object_read_labels(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                        uint32_t max, const struct label **ret, uint32_t *ret_count);
+/* Reads a map of at most `max` node labels; false: a problem was noted. With `removable` a label
+ * that is null has the value NULL. */
+bool object_read_labels(const struct doc_value *v, uint32_t max, bool removable,
+                        const struct label **ret, uint32_t *ret_count);
+
+/* Says which words a field may have, for a message: "experiment, command or shell". */
+enum { OBJECT_READ_WORDS_MAX = 160 };
+const char *object_read_words(const struct record_field *record, char text[OBJECT_READ_WORDS_MAX]);

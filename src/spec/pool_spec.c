@@ -4,38 +4,18 @@
 #include "spec/object_read.h"
 #include "spec/pool_spec.h"
 
-#include "base/amount.h"
-#include "spec/pool_internal.h"
+#include "base/doc_make.h"
+#include "spec/object_again.h"
 #include "spec/task_internal.h"
 #include "core/model/limits.h"
 #include "core/model/names.h"
 
-#include <stdio.h>
 #include <string.h>
 
 void pool_spec_init(struct pool_spec *spec, const char *name)
 {
-    object_init(&pool_object, spec, sizeof *spec);
+    object_init(&pool_object, spec);
     spec->name = name;
-}
-
-/* Checks that a text is one of the words in `note`. */
-static void word_check(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                       const struct field *field, void *object)
-{
-    (void)object;
-    const char *word;
-    if (!fields_value_text(in, place, doc, SIZE_MAX, &word)) {
-        return;
-    }
-    struct str rest = str_of(field->note);
-    while (rest.p != NULL) {
-        if (str_equal(str_cut(rest, ' ', &rest), doc->text)) {
-            return;
-        }
-    }
-    fields_problem(in, place, doc, "'%.40s' does not exist yet; the types are: %s", word,
-                   field->note);
 }
 
 #define POOL_ROW(id)                                                                               \
@@ -54,26 +34,18 @@ static const struct field history_fields[] = {
 #undef FIELD
 
 /* Reads 'off', or {half_life, window, factor}. */
-static void history_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                         const struct field *field, void *object)
+static void history_read(const struct doc_value *v, void *object)
 {
-    (void)field;
     struct pool_spec *spec = object;
-    if (doc->kind == DOC_STRING && str_is(doc->text, "off")) {
+    if (v->doc->kind == DOC_STRING && str_is(v->doc->text, "off")) {
         spec->history_half_life_ms = 0;
         spec->history_window_ms = 0;
-        return;
-    }
-    if (doc->kind != DOC_MAP) {
-        fields_problem(in, place, doc, "a map like {half_life: 7d} or 'off' is wanted, not %s",
-                       doc->kind == DOC_STRING ? "another word" : fields_what(doc));
-        return;
-    }
-    const uint32_t before = in->problems->total;
-    fields_read(in, place, doc, history_fields, object);
-    if (in->problems->total == before && spec->history_half_life_ms == 0 &&
-        spec->history_window_ms == 0) {
-        fields_problem(in, place, doc, "it needs a half_life or a window, like {half_life: 7d}");
+    } else if (v->doc->kind != DOC_MAP) {
+        fields_problem(v, "a map like {half_life: 7d} or 'off' is wanted, not %s",
+                       v->doc->kind == DOC_STRING ? "another word" : fields_what(v->doc));
+    } else if (fields_read(v, history_fields, spec) && spec->history_half_life_ms == 0 &&
+               spec->history_window_ms == 0) {
+        fields_problem(v, "it needs a half_life or a window, like {half_life: 7d}");
     }
 }
 
@@ -84,7 +56,7 @@ static void history_read(struct reader *in, const struct doc_place *place, const
 #define SCHEDULER_HISTORY(id)
 static const struct field scheduler_fields[] = {
 #include "core/model/pool_fields.def"
-    POOL_ROW(patience) /* `patience` may stand here or in the pool itself */
+    POOL_ROW(patience) /* these may stand here or in the pool itself */
     {.name = "preempt_delay",
      .read = object_read_field,
      /* The older name of preemption_delay. */
@@ -94,65 +66,58 @@ static const struct field scheduler_fields[] = {
 };
 #undef FIELD
 
-static const struct field provider_fields[] = {
-    {.name = "type", .read = word_check, .note = "static local"},
-    {0},
-};
-
-/* Reads the map `scheduler` inside the pool. */
-static void scheduler_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                           const struct field *field, void *object)
+/* Checks the type of a provider and keeps nothing, because agents of a static pool are started by
+ * hand. */
+static void type_read(const struct doc_value *v, void *object)
 {
-    (void)field;
-    fields_read(in, place, doc, scheduler_fields, object);
+    (void)object;
+    const char *word;
+    if (fields_value_text(v, SIZE_MAX, &word) && strcmp(word, "static") != 0 &&
+        strcmp(word, "local") != 0) {
+        fields_problem(v, "'%.40s' does not exist yet; the types are: static local", word);
+    }
 }
 
-/* Checks the provider and keeps nothing, because agents of a static pool are started by hand.
- * After an unknown type the other fields are not checked: further problems would distract from
+static const struct field provider_fields[] = {{.name = "type", .read = type_read}, {0}};
+
+/* After an unknown type the other fields are not checked: further problems would distract from
  * the type. */
-static void provider_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                          const struct field *field, void *object)
+static void provider_read(const struct doc_value *v, void *object)
 {
-    (void)field;
-    const struct doc *type = doc_get(doc, "type");
-    struct doc_place at = {.up = place, .key = "type"};
-    uint32_t before = in->problems->total;
-    if (doc->kind == DOC_MAP && type == NULL) {
-        fields_problem(in, &at, doc, "it is missing; the types are: static local");
+    const struct doc *type = doc_get(v->doc, "type");
+    const struct doc_value at = {.in = v->in, .doc = type, .up = v, .key = "type"};
+    const uint32_t before = v->in->problems->total;
+    if (v->doc->kind == DOC_MAP && type == NULL) {
+        fields_problem_in(v, "type", "it is missing; the types are: static local");
         return;
     }
     if (type != NULL) {
-        word_check(in, &at, type, &provider_fields[0], object);
+        type_read(&at, object);
     }
-    if (in->problems->total == before) {
-        fields_read(in, place, doc, provider_fields, object);
+    if (v->in->problems->total == before) {
+        (void)fields_read(v, provider_fields, object);
     }
 }
 
-static void pool_accepts_read(struct reader *in, const struct doc_place *place,
-                              const struct doc *doc, const struct field *field, void *object)
+static void pool_accepts_read(const struct doc_value *v, void *object)
 {
-    (void)field;
     struct pool_spec *spec = object;
-    if (doc->kind != DOC_LIST) {
-        fields_problem(in, place, doc, "a list of task kinds is wanted, not %s", fields_what(doc));
+    if (v->doc->kind != DOC_LIST) {
+        fields_wanted(v, "a list of task kinds");
         return;
     }
     uint32_t accepts = 0;
-    uint32_t index = 0;
-    for (const struct doc *item = doc->first; item != NULL; item = item->next) {
-        struct doc_place at = {.up = place, .index = index++};
+    for (struct doc_value item = fields_first(v); item.doc != NULL; fields_next(&item)) {
+        char words[OBJECT_READ_WORDS_MAX];
         const char *name;
         enum task_kind kind;
-        if (!fields_value_text(in, &at, item, SIZE_MAX, &name)) {
+        if (!fields_value_text(&item, SIZE_MAX, &name)) {
             return;
         }
         if (!names_task_kind_parse(name, &kind)) {
-            fields_problem(
-                in, &at, item,
-                "a kind is experiment, command, shell, notebook, tensorboard or service, "
-                "not '%.40s'",
-                name);
+            fields_problem(&item, "a kind is %s, not '%.40s'",
+                           object_read_words(&task_object_fields[TASK_FIELD_kind].record, words),
+                           name);
             return;
         }
         accepts |= (uint32_t)1 << kind;
@@ -162,46 +127,37 @@ static void pool_accepts_read(struct reader *in, const struct doc_place *place,
 }
 
 /* Reads the keys of node labels, the widest level first. */
-static void pool_topology_read(struct reader *in, const struct doc_place *place,
-                               const struct doc *doc, const struct field *field, void *object)
+static void pool_topology_read(const struct doc_value *v, void *object)
 {
     struct pool_spec *spec = object;
-    (void)field;
-    if (doc->kind != DOC_LIST || doc->count > TOPOLOGY_LEVELS_MAX) {
-        fields_problem(in, place, doc,
-                       "a list of at most %d node labels, the widest first, is wanted, like [zone, "
-                       "rack], not %s",
-                       TOPOLOGY_LEVELS_MAX,
-                       doc->kind == DOC_LIST ? "a longer one" : fields_what(doc));
+    if (!fields_bounded(v, DOC_LIST, TOPOLOGY_LEVELS_MAX, "node labels, the widest first,",
+                        ", like [zone, rack]")) {
         return;
     }
-    const char **levels = arena_new(in->arena, const char *, doc->count + 1);
-    uint32_t count = 0;
-    for (const struct doc *item = doc->first; item != NULL; item = item->next) {
-        struct doc_place at = {.up = place, .index = count};
-        if (!task_groups_level_read(in, &at, item, &levels[count])) {
+    const char **levels = arena_new(v->in->arena, const char *, v->doc->count + 1);
+    for (struct doc_value item = fields_first(v); item.doc != NULL; fields_next(&item)) {
+        const char **level = &levels[item.index];
+        if (!task_groups_level_read(&item, level)) {
             return;
         }
-        for (uint32_t i = 0; i < count; i++) {
-            if (strcmp(levels[i], levels[count]) == 0) {
-                fields_problem(in, &at, item, "'%s' is there twice", levels[count]);
+        for (uint32_t i = 0; i < item.index; i++) {
+            if (strcmp(levels[i], *level) == 0) {
+                fields_problem(&item, "'%s' is there twice", *level);
                 return;
             }
         }
-        count++;
     }
     spec->topology = levels;
-    spec->topology_count = count;
+    spec->topology_count = v->doc->count;
 }
 
-static void pool_name_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                           const struct field *field, void *object)
+static void pool_name_read(const struct doc_value *v, void *object)
 {
     struct pool_spec *spec = object;
     const char *before = spec->name;
-    object_read_field(in, place, doc, field, object);
+    object_read_field(v, object);
     if (before != NULL && strcmp(before, spec->name) != 0) {
-        fields_problem(in, place, doc, "a pool cannot be renamed");
+        fields_problem(v, "a pool cannot be renamed");
     }
 }
 
@@ -213,7 +169,8 @@ static void pool_name_read(struct reader *in, const struct doc_place *place, con
 #define POOL_HISTORY(id)
 static const struct field pool_fields[] = {
 #include "core/model/pool_fields.def"
-    {.name = "scheduler", .read = scheduler_read},
+    POOL_ROW(turn) POOL_ROW(idle_for_waiting) POOL_ROW(loss_for_sharing){
+        .name = "scheduler", .read = fields_inner, .inner = scheduler_fields},
     {.name = "provider", .read = provider_read},
     {.name = "access", .note = "pools are open to every user for now"},
     {.name = "zones", .note = "zones do not exist yet"},
@@ -224,29 +181,11 @@ static const struct field pool_fields[] = {
     {0},
 };
 
-void pool_spec_fields(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                      bool create, struct pool_spec *spec)
+void pool_spec_fields(const struct doc_value *v, void *spec)
 {
-    uint32_t before = in->problems->total;
-    fields_read(in, place, doc, pool_fields, spec);
-    if (create && spec->name == NULL && in->problems->total == before) {
-        struct doc_place at = {.up = place, .key = "name"};
-        fields_problem(in, &at, doc, "it is missing");
+    if (fields_read(v, pool_fields, spec) && ((struct pool_spec *)spec)->name == NULL) {
+        fields_problem_in(v, "name", "it is missing");
     }
-}
-
-static enum err read_into(const struct doc *doc, struct arena *arena, bool create,
-                          struct pool_spec *spec, struct error *e)
-{
-    struct problems problems = {0};
-    struct reader in = {.arena = arena, .problems = &problems};
-    struct pool_spec draft = *spec;
-    pool_spec_fields(&in, NULL, doc, create, &draft);
-    enum err r = problem_error(&problems, e);
-    if (r == ERR_OK) {
-        *spec = draft;
-    }
-    return r;
 }
 
 enum err pool_spec_read(const struct doc *doc, struct arena *arena, struct pool_spec *ret,
@@ -254,7 +193,7 @@ enum err pool_spec_read(const struct doc *doc, struct arena *arena, struct pool_
 {
     struct pool_spec spec;
     pool_spec_init(&spec, NULL);
-    enum err r = read_into(doc, arena, true, &spec, e);
+    enum err r = pool_spec_patch(doc, arena, &spec, e);
     if (r == ERR_OK) {
         *ret = spec;
     }
@@ -264,5 +203,27 @@ enum err pool_spec_read(const struct doc *doc, struct arena *arena, struct pool_
 enum err pool_spec_patch(const struct doc *doc, struct arena *arena, struct pool_spec *spec,
                          struct error *e)
 {
-    return read_into(doc, arena, false, spec, e);
+    return fields_document(doc, arena, pool_spec_fields, spec, sizeof *spec, e);
+}
+
+enum err pool_spec_again(const struct doc *item, struct arena *arena, struct pool_spec *ret,
+                         struct error *e)
+{
+    const struct doc *spec = object_again_map(item, "spec");
+    const struct doc *scheduler = object_again_map(item, "scheduler");
+    const struct doc *history = object_again_map(scheduler, "history");
+    if (spec != NULL) {
+        return pool_spec_read(spec, arena, ret, e);
+    }
+    struct doc *map = object_again_fields(pool_fields, item, arena);
+    if (scheduler != NULL) {
+        struct doc *inner = object_again_fields(scheduler_fields, scheduler, arena);
+        doc_make_drop(inner, "history");
+        if (history != NULL) {
+            doc_make_add(inner, "history", object_again_fields(history_fields, history, arena));
+        }
+        doc_make_drop(map, "scheduler");
+        doc_make_add(map, "scheduler", inner);
+    }
+    return pool_spec_read(map, arena, ret, e);
 }

@@ -19,3 +19,13 @@ must_use enum err pool_spec_read(const struct doc *doc, struct arena *arena, str
  * changed. The name cannot change. On failure `spec` is unchanged. */
 must_use enum err pool_spec_patch(const struct doc *doc, struct arena *arena,
                                   struct pool_spec *spec, struct error *e);
+
+/* Reads a definition out of an object of the API. Fields of the object that are no part of a
+ * definition are ignored. */
+must_use enum err pool_spec_again(const struct doc *item, struct arena *arena,
+                                  struct pool_spec *ret, struct error *e);
+
+/* A field_fn of spec/fields.h: reads the map into a struct pool_spec, which has the defaults or
+ * the present definition. A pool without a name must be given one. */
+struct doc_value;
+void pool_spec_fields(const struct doc_value *v, void *spec);

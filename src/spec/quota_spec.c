@@ -4,13 +4,12 @@
 #include "spec/quota_spec.h"
 
 #include "base/amount.h"
+#include "base/doc_make.h"
+#include "spec/object_again.h"
 #include "base/must.h"
 #include "base/name.h"
-#include "spec/quota_internal.h"
 
 #include <string.h>
-
-static const char slots_name[] = "slots";
 
 void quota_spec_body_init(struct quota_body *body)
 {
@@ -29,61 +28,41 @@ void quota_spec_body_from(struct quota_body *body, const struct quota_spec *spec
 
 /* ---- amounts ---- */
 
-/* Reads an amount: 5, 0.5, 64Gi (memory) or 'unlimited'. */
-static bool amount_value(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                         const char *resource, int64_t *ret)
+/* Reads an amount: 5, 0.5, 64Gi (memory), 'unlimited', or for a guarantee 'default'. */
+static void amount_read(const struct doc_value *v, int64_t *ret, const struct quota_amount *amount)
 {
-    struct error e;
-    if (doc->kind != DOC_NUMBER && doc->kind != DOC_STRING) {
-        fields_problem(in, place, doc, "an amount or 'unlimited' is wanted, not %s",
-                       fields_what(doc));
-        return false;
-    }
-    if (str_is(doc->text, "unlimited")) {
+    const bool word = v->doc->kind == DOC_STRING;
+    const bool memory = strcmp(amount->resource, "memory") == 0;
+    if (word && str_is(v->doc->text, "unlimited")) {
         *ret = QUOTA_UNLIMITED;
-        return true;
+    } else if (word && ret == &amount->guaranteed && str_is(v->doc->text, "default")) {
+        *ret = QUOTA_UNSET;
+    } else {
+        (void)fields_value_amount(v, memory ? amount_bytes : amount_milli,
+                                  "an amount or 'unlimited'", ret);
     }
-    bool memory = strcmp(resource, "memory") == 0;
-    enum err r = memory ? amount_bytes(doc->text, ret, &e) : amount_milli(doc->text, ret, &e);
-    if (r != ERR_OK) {
-        fields_problem(in, place, doc, "%s", e.text);
-    }
-    return r == ERR_OK;
 }
 
-static void guaranteed_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                            const struct field *field, void *object)
+static void guaranteed_read(const struct doc_value *v, void *object)
 {
-    (void)field;
-    struct quota_amount *amount = object;
-    if (doc->kind == DOC_STRING && str_is(doc->text, "default")) {
-        amount->guaranteed = QUOTA_UNSET;
-        return;
-    }
-    (void)amount_value(in, place, doc, amount->resource, &amount->guaranteed);
+    amount_read(v, &((struct quota_amount *)object)->guaranteed, object);
 }
 
-static void limit_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                       const struct field *field, void *object)
+static void limit_read(const struct doc_value *v, void *object)
 {
-    (void)field;
-    struct quota_amount *amount = object;
-    (void)amount_value(in, place, doc, amount->resource, &amount->limit);
+    amount_read(v, &((struct quota_amount *)object)->limit, object);
 }
 
-static void weight_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                        const struct field *field, void *object)
+static void weight_read(const struct doc_value *v, void *object)
 {
-    (void)field;
-    struct quota_amount *amount = object;
     int64_t milli;
-    if (!object_read_milli(in, place, doc, &milli)) {
+    if (!fields_value_amount(v, amount_milli, "a number", &milli)) {
         return;
     }
     if (milli > QUOTA_WEIGHT_MAX) {
-        fields_problem(in, place, doc, "a weight is at most %d", QUOTA_WEIGHT_MAX / 1000);
+        fields_problem(v, "a weight is at most %d", QUOTA_WEIGHT_MAX / 1000);
     } else {
-        amount->weight = (uint32_t)milli;
+        ((struct quota_amount *)object)->weight = (uint32_t)milli;
     }
 }
 
@@ -113,41 +92,35 @@ static struct quota_amount *amount_of(struct quota_body *body, const char *resou
     return amount;
 }
 
-static void resource_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                          struct quota_body *body)
+static void resource_read(const struct doc_value *v, struct quota_body *body)
 {
     struct error e;
-    if (name_check(doc->key, "a resource", &e) != ERR_OK) {
-        fields_problem(in, place, doc, "%s", e.text);
+    if (!fields_ok(v, name_check(v->doc->key, "a resource", &e), &e)) {
         return;
     }
-    const char *resource = str_is(doc->key, "gpu") ? slots_name : doc->key.p;
-    struct quota_amount *amount = amount_of(body, resource);
+    struct quota_amount *amount = amount_of(body, strcmp(v->key, "gpu") == 0 ? "slots" : v->key);
     if (amount == NULL) {
-        fields_problem(in, place, doc, "a quota has at most %d resources", QUOTA_AMOUNTS_MAX);
-    } else if (doc->kind == DOC_MAP) {
-        fields_read(in, place, doc, amount_fields, amount);
+        fields_problem(v, "a quota has at most %d resources", QUOTA_AMOUNTS_MAX);
+    } else if (v->doc->kind == DOC_MAP) {
+        (void)fields_read(v, amount_fields, amount);
     } else {
-        guaranteed_read(in, place, doc, NULL, amount);
+        guaranteed_read(v, amount);
     }
 }
 
-static void resources_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                           const struct field *field, void *object)
+static void resources_read(const struct doc_value *v, void *object)
 {
-    (void)field;
-    if (doc->kind != DOC_MAP) {
-        fields_problem(in, place, doc, "a map of resources is wanted, not %s", fields_what(doc));
+    if (v->doc->kind != DOC_MAP) {
+        fields_wanted(v, "a map of resources");
         return;
     }
-    if (doc_get(doc, "gpu") != NULL && doc_get(doc, slots_name) != NULL) {
-        fields_problem(in, place, doc, "'gpu' and 'slots' are one counter; give one of them");
+    if (doc_get(v->doc, "gpu") != NULL && doc_get(v->doc, "slots") != NULL) {
+        fields_problem(v, "'gpu' and 'slots' are one counter; give one of them");
         return;
     }
-    for (const struct doc *item = doc->first; item != NULL; item = item->next) {
-        struct doc_place at = {.up = place, .key = item->key.p};
-        if (item->kind != DOC_NULL) {
-            resource_read(in, &at, item, object);
+    for (struct doc_value item = fields_first(v); item.doc != NULL; fields_next(&item)) {
+        if (item.doc->kind != DOC_NULL) {
+            resource_read(&item, object);
         }
     }
 }
@@ -155,85 +128,68 @@ static void resources_read(struct reader *in, const struct doc_place *place, con
 /* ---- account, pool and the table ---- */
 
 /* Reads the name of the account. The field's `max` holds the kind of account. */
-static void account_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                         const struct field *field, void *object)
+static void account_read(const struct doc_value *v, void *object)
 {
     struct quota_body *body = object;
     const char *before = body->account;
-    if (!fields_value_name(in, place, doc, field->note, &body->account)) {
+    if (!fields_value_name(v, v->field->note, &body->account)) {
         return;
     }
     if (before != NULL) {
-        fields_problem(in, place, doc,
-                       "a quota belongs to a project or to a department, not to both");
+        fields_problem(v, "a quota belongs to a project or to a department, not to both");
     }
-    body->kind = (enum account_kind)field->max;
+    body->kind = (enum account_kind)v->field->max;
 }
 
-/* Skips a field that the other one of the two tables below reads. */
-static void passed_over(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                        const struct field *field, void *object)
-{
-    (void)in;
-    (void)place;
-    (void)doc;
-    (void)field;
-    (void)object;
-}
-
-#define IN_QUOTA(member) offsetof(struct quota_body, member)
-
+/* Two tables, because a PATCH needs the account and the pool before it reads the rest. */
 static const struct field whose_fields[] = {
     {.name = "project", .read = account_read, .max = ACCOUNT_PROJECT, .note = "a project"},
     {.name = "department", .read = account_read, .max = ACCOUNT_DEPARTMENT, .note = "a department"},
-    {.name = "pool", .read = fields_name, .offset = IN_QUOTA(pool), .note = "a pool"},
-    {.name = "resources", .read = passed_over},
-#define FIELD(id, kept, tag, change, place, flag) {.name = #id, .read = passed_over},
+    FIELDS_NAME("pool", struct quota_body, pool, "a pool"),
+    {.name = "resources", .read = fields_skip},
+#define FIELD(id, kept, tag, change, place, flag) {.name = #id, .read = fields_skip},
 #include "core/model/quota_fields.def"
 #undef FIELD
     {0},
 };
 
 static const struct field quota_fields[] = {
-    {.name = "project", .read = passed_over},
-    {.name = "department", .read = passed_over},
-    {.name = "pool", .read = passed_over},
+    {.name = "project", .read = fields_skip},
+    {.name = "department", .read = fields_skip},
+    {.name = "pool", .read = fields_skip},
     {.name = "resources", .read = resources_read},
 #define FIELD(id, kept, tag, change, place, flag)                                                  \
     {.name = #id,                                                                                  \
      .read = object_read_field,                                                                    \
-     .offset = IN_QUOTA(spec.rules),                                                               \
+     .offset = offsetof(struct quota_body, spec.rules),                                            \
      .row = &quota_object_fields[QUOTA_FIELD_##id]},
 #include "core/model/quota_fields.def"
     {0},
 };
 
-static void whose_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                       struct quota_body *body)
+static void whose_read(const struct doc_value *v, void *object)
 {
-    uint32_t before = in->problems->total;
-    fields_read(in, place, doc, whose_fields, body);
-    if (in->problems->total != before) {
+    const struct quota_body *body = object;
+    if (!fields_read(v, whose_fields, object)) {
         return;
     }
     if (body->account == NULL) {
-        struct doc_place at = {.up = place, .key = "project"};
-        fields_problem(in, &at, doc,
-                       "it is missing; a quota belongs to a project or to a department");
+        fields_problem_in(v, "project",
+                          "it is missing; a quota belongs to a project or to a department");
     }
     if (body->pool == NULL) {
-        struct doc_place at = {.up = place, .key = "pool"};
-        fields_problem(in, &at, doc, "it is missing");
+        fields_problem_in(v, "pool", "it is missing");
     }
 }
 
-void quota_spec_fields(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                       struct quota_body *body)
+void quota_spec_fields(const struct doc_value *v, void *object)
 {
-    uint32_t before = in->problems->total;
-    whose_read(in, place, doc, body);
-    if (in->problems->total == before) {
-        fields_read(in, place, doc, quota_fields, body);
+    struct quota_body *body = object;
+    const uint32_t before = v->in->problems->total;
+    body->account = NULL;
+    whose_read(v, body);
+    if (v->in->problems->total == before) {
+        (void)fields_read(v, quota_fields, body);
     }
     body->spec.amounts = body->amounts;
 }
@@ -241,12 +197,9 @@ void quota_spec_fields(struct reader *in, const struct doc_place *place, const s
 enum err quota_spec_body_whose(const struct doc *doc, struct arena *arena, struct quota_body *ret,
                                struct error *e)
 {
-    struct problems problems = {0};
-    struct reader in = {.arena = arena, .problems = &problems};
     struct quota_body body;
     quota_spec_body_init(&body);
-    whose_read(&in, NULL, doc, &body);
-    enum err r = problem_error(&problems, e);
+    enum err r = fields_document(doc, arena, whose_read, &body, sizeof body, e);
     if (r == ERR_OK) {
         *ret = body;
     }
@@ -256,15 +209,20 @@ enum err quota_spec_body_whose(const struct doc *doc, struct arena *arena, struc
 enum err quota_spec_body_read(const struct doc *doc, struct arena *arena, struct quota_body *body,
                               struct error *e)
 {
-    struct problems problems = {0};
-    struct reader in = {.arena = arena, .problems = &problems};
-    struct quota_body draft = *body;
-    draft.account = NULL;
-    quota_spec_fields(&in, NULL, doc, &draft);
-    enum err r = problem_error(&problems, e);
+    enum err r = fields_document(doc, arena, quota_spec_fields, body, sizeof *body, e);
     if (r == ERR_OK) {
-        *body = draft;
         body->spec.amounts = body->amounts;
     }
     return r;
+}
+
+enum err quota_spec_again(const struct doc *item, struct arena *arena, struct quota_body *body,
+                          struct error *e)
+{
+    struct doc *map = object_again_fields(quota_fields, item, arena);
+    const char *kind = "";
+    (void)doc_text(doc_get(item, "kind"), &kind);
+    doc_make_put(arena, map, strcmp(kind, "department") == 0 ? "department" : "project",
+                 doc_get(item, "account"));
+    return quota_spec_body_read(map, arena, body, e);
 }

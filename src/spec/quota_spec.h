@@ -37,3 +37,11 @@ must_use enum err quota_spec_body_whose(const struct doc *doc, struct arena *are
  * (PATCH). Fields that the body does not name stay. On failure `body` is unchanged. */
 must_use enum err quota_spec_body_read(const struct doc *doc, struct arena *arena,
                                        struct quota_body *body, struct error *e);
+
+/* Reads a quota out of an object of the API into `body`, which has the defaults. */
+must_use enum err quota_spec_again(const struct doc *item, struct arena *arena,
+                                   struct quota_body *body, struct error *e);
+
+/* A field_fn of spec/fields.h: reads the map into a struct quota_body. */
+struct doc_value;
+void quota_spec_fields(const struct doc_value *v, void *body);

@@ -21,8 +21,7 @@ static bool is_separator(char c)
     return c == ' ' || c == ',' || c == '\t' || c == '\n';
 }
 
-/* Cuts the next item off a list split at blanks or commas; false: there are no more items. */
-static bool item_cut(struct str *rest, struct str *ret)
+bool resources_text_cut(struct str *rest, struct str *ret)
 {
     while (rest->len > 0 && is_separator(rest->p[0])) {
         rest->p++;
@@ -52,19 +51,12 @@ static bool named_has(const struct resources_text *texts, struct str name)
 static int64_t *known_target(struct resources_text *texts, struct str name, bool *ret_bytes)
 {
     *ret_bytes = str_is(name, "memory") || str_is(name, "gpu_memory");
-    if (str_is(name, "slots")) {
-        return &texts->slots_milli;
-    }
-    if (str_is(name, "gpu")) {
-        return &texts->gpu_milli;
-    }
-    if (str_is(name, "cpu")) {
-        return &texts->cpu_milli;
-    }
-    if (str_is(name, "memory")) {
-        return &texts->memory_bytes;
-    }
-    return str_is(name, "gpu_memory") ? &texts->gpu_memory_bytes : NULL;
+    return str_is(name, "slots")        ? &texts->slots_milli
+           : str_is(name, "gpu")        ? &texts->gpu_milli
+           : str_is(name, "cpu")        ? &texts->cpu_milli
+           : str_is(name, "memory")     ? &texts->memory_bytes
+           : str_is(name, "gpu_memory") ? &texts->gpu_memory_bytes
+                                        : NULL;
 }
 
 static enum err item_read(struct resources_text *texts, struct str item, uint32_t named_max,
@@ -115,34 +107,12 @@ enum err resources_text_parse(struct str text, uint32_t named_max, struct arena 
     };
     struct str rest = text;
     struct str item;
-    while (item_cut(&rest, &item)) {
+    while (resources_text_cut(&rest, &item)) {
         if (item_read(&texts, item, named_max, arena, e) != ERR_OK) {
             return fail_in(e, "resources '%.*s'", shown(item), item.p);
         }
     }
     *ret = texts;
-    return ERR_OK;
-}
-
-enum err resources_text_devices(struct str text, uint64_t *ret_mask, struct error *e)
-{
-    uint64_t mask = 0;
-    struct str rest = text;
-    do {
-        struct str item = str_trim(str_cut(rest, ',', &rest));
-        uint64_t device;
-        if (!str_to_u64(item, &device) || device >= NODE_DEVICES_MAX) {
-            return fail(e, ERR_INVALID,
-                        "devices are a list of numbers from 0 to %d, like 0,1, not '%.*s'",
-                        NODE_DEVICES_MAX - 1, shown(text), text.p);
-        }
-        if ((mask >> device & 1) != 0) {
-            return fail(e, ERR_INVALID, "device %u comes twice in '%.*s'", (unsigned)device,
-                        shown(text), text.p);
-        }
-        mask |= (uint64_t)1 << device;
-    } while (rest.p != NULL);
-    *ret_mask = mask;
     return ERR_OK;
 }
 
@@ -181,17 +151,6 @@ enum err resources_text_env_name(struct str name, struct error *e)
                     shown(name), name.p);
     }
     return ERR_OK;
-}
-
-enum err resources_text_env(struct str text, struct error *e)
-{
-    struct str value;
-    struct str name = str_cut(text, '=', &value);
-    if (value.p == NULL) {
-        return fail(e, ERR_INVALID, "an environment variable is written NAME=value, not '%.*s'",
-                    shown(text), text.p);
-    }
-    return resources_text_env_name(name, e);
 }
 
 enum err resources_text_label_check(struct str key, struct str value, struct error *e)

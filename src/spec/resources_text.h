@@ -1,4 +1,4 @@
-/* resources_text.h - the short texts of the command line: 'foo=5 bar=1', 0,1, 0-99, K=V.
+/* resources_text.h - the short texts of the command line: 'foo=5 bar=1', 0-99, K=V.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -25,17 +25,13 @@ struct resources_text {
 must_use enum err resources_text_parse(struct str text, uint32_t named_max, struct arena *arena,
                                        struct resources_text *ret, struct error *e);
 
-/* Parses "0,1" into bits 0 and 1. ERR_INVALID: an index comes twice or is beyond
- * NODE_DEVICES_MAX. */
-must_use enum err resources_text_devices(struct str text, uint64_t *ret_mask, struct error *e);
+/* Cuts the next item off a list split at blanks or commas; false: there are no more items. */
+bool resources_text_cut(struct str *rest, struct str *ret);
 
 /* Parses "0-99" into first 0 and count 100; "7" means 7-7. The count is at most
  * TASK_INSTANCES_MAX. */
 must_use enum err resources_text_array(struct str text, uint32_t *ret_first, uint32_t *ret_count,
                                        struct error *e);
-
-/* Checks that an environment variable is written as "K=V". */
-must_use enum err resources_text_env(struct str text, struct error *e);
 
 /* Checks the name of an environment variable: not empty, no '=' and no control characters. */
 must_use enum err resources_text_env_name(struct str name, struct error *e);

@@ -1,10 +1,12 @@
-/* server_file.c - the fields of the server file.
+/* server_file.c - the fields of the server file. Every department, project and pool that the file
+ * refers to must be declared in the file, or be `default`. A slip is thus found with its line when
+ * the file is read.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spec/server_file.h"
 
-#include "spec/pool_internal.h"
+#include "spec/account_spec.h"
+#include "spec/fields.h"
 #include "spec/pool_spec.h"
-#include "spec/server_internal.h"
 
 #include <string.h>
 
@@ -63,115 +65,147 @@ bool server_file_listen_is_loopback(const char *address)
            strcmp(address, "localhost") == 0;
 }
 
-static void listen_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                        const struct field *field, void *object)
+static void listen_read(const struct doc_value *v, void *object)
 {
-    (void)field;
     struct server_file *file = object;
     const char *text;
     struct error e;
-    if (!fields_value_text(in, place, doc, SIZE_MAX, &text)) {
-        return;
+    if (fields_value_text(v, SIZE_MAX, &text) &&
+        fields_ok(v,
+                  server_file_listen_parse(v->doc->text, v->in->arena, &file->listen_address,
+                                           &file->listen_port, &e),
+                  &e)) {
+        file->listen_loopback = server_file_listen_is_loopback(file->listen_address);
     }
-    if (server_file_listen_parse(doc->text, in->arena, &file->listen_address, &file->listen_port,
-                                 &e) != ERR_OK) {
-        fields_problem(in, place, doc, "%s", e.text);
-        return;
-    }
-    file->listen_loopback = server_file_listen_is_loopback(file->listen_address);
 }
 
-static void keep_facts_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                            const struct field *field, void *object)
+static void keep_facts_read(const struct doc_value *v, void *object)
 {
-    (void)field;
-    struct server_file *file = object;
-    (void)fields_value_u64(in, place, doc, 0, FACTS_KEEP_MAX, &file->facts_keep);
+    (void)fields_value_u64(v, 0, FACTS_KEEP_MAX, &((struct server_file *)object)->facts_keep);
 }
+
+#define IN_FILE(member) offsetof(struct server_file, member)
 
 static const struct field retention_fields[] = {
-    {.name = "tasks",
-     .read = fields_duration,
-     .offset = offsetof(struct server_file, history_keep_ms)},
+    {.name = "tasks", .read = fields_duration, .offset = IN_FILE(history_keep_ms)},
     {.name = "facts", .read = keep_facts_read},
     {0},
 };
 
 static const struct field defaults_fields[] = {
-    {.name = "gpu_pool",
-     .read = fields_name,
-     .offset = offsetof(struct server_file, gpu_pool),
-     .note = "a pool"},
-    {.name = "cpu_pool",
-     .read = fields_name,
-     .offset = offsetof(struct server_file, cpu_pool),
-     .note = "a pool"},
+    FIELDS_NAME("gpu_pool", struct server_file, gpu_pool, "a pool"),
+    FIELDS_NAME("cpu_pool", struct server_file, cpu_pool, "a pool"),
     {0},
 };
 
-static void retention_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                           const struct field *field, void *object)
+/* ---- lists of things with names ---- */
+
+/* What a list declares: structs of `size` bytes, each with its name at `name_offset`. */
+struct declared {
+    const char *what;
+    size_t size;
+    size_t name_offset;
+    field_fn read;
+    enum account_kind kind; /* of departments and projects */
+};
+#define DECLARED(what, object, reader, kind)                                                       \
+    {                                                                                              \
+        what, sizeof(object), offsetof(object, name), reader, kind                                 \
+    }
+static const struct declared pool_list = DECLARED("pool", struct pool_spec, pool_spec_fields, 0);
+static const struct declared department_list =
+    DECLARED("department", struct account_spec, account_spec_fields, ACCOUNT_DEPARTMENT);
+static const struct declared project_list =
+    DECLARED("project", struct account_spec, account_spec_fields, ACCOUNT_PROJECT);
+
+/* Makes the defaults of an item, without a name. */
+static void declared_init(const struct declared *list, void *spec)
 {
-    (void)field;
-    fields_read(in, place, doc, retention_fields, object);
+    if (list == &pool_list) {
+        pool_spec_init(spec, NULL);
+    } else {
+        account_spec_init(spec, list->kind);
+    }
 }
 
-static void defaults_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                          const struct field *field, void *object)
+static const char *name_of(const struct declared *list, const void *spec)
 {
-    (void)field;
-    fields_read(in, place, doc, defaults_fields, object);
+    return *(const char *const *)((const char *)spec + list->name_offset);
 }
 
 /* Files are read once and have at most POOLS_MAX pools, so comparing all pairs is cheap enough. */
-static bool pool_known(const struct pool_spec *pools, uint32_t count, const char *name)
+static const void *declared_find(const struct declared *list, const void *specs, uint32_t count,
+                                 const char *name)
 {
     for (uint32_t i = 0; i < count; i++) {
-        if (strcmp(pools[i].name, name) == 0) {
-            return true;
+        const void *spec = (const char *)specs + i * list->size;
+        if (strcmp(name_of(list, spec), name) == 0) {
+            return spec;
         }
     }
-    return false;
+    return NULL;
 }
 
-bool server_file_pool_declared(const struct server_file *file, const char *name)
+/* Reads a list. NULL: the value is no such list. */
+static void *list_read(const struct doc_value *v, const struct declared *list, uint32_t *ret_count)
 {
-    return pool_known(file->pools, file->pool_count, name);
-}
-
-static void pools_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                       const struct field *field, void *object)
-{
-    struct server_file *file = object;
-    if (doc->kind != DOC_LIST || doc->count > field->max) {
-        fields_problem(in, place, doc, "a list of at most %d pools is wanted, not %s",
-                       (int)field->max, doc->kind == DOC_LIST ? "a longer one" : fields_what(doc));
-        return;
+    if (!fields_bounded(v, DOC_LIST, v->field->max, v->field->name, "")) {
+        return NULL;
     }
-    struct pool_spec *pools = arena_new(in->arena, struct pool_spec, doc->count + 1);
+    char *specs = arena_alloc(v->in->arena, list->size * (v->doc->count + 1));
     uint32_t count = 0;
-    uint32_t index = 0;
-    for (const struct doc *item = doc->first; item != NULL; item = item->next) {
-        struct doc_place at = {.up = place, .index = index++};
-        struct pool_spec *spec = &pools[count];
-        pool_spec_init(spec, NULL);
-        pool_spec_fields(in, &at, item, true, spec);
-        if (spec->name == NULL) {
+    for (struct doc_value item = fields_first(v); item.doc != NULL; fields_next(&item)) {
+        void *spec = specs + count * list->size;
+        declared_init(list, spec);
+        list->read(&item, spec);
+        const char *name = name_of(list, spec);
+        if (name == NULL) {
             continue;
         }
-        if (pool_known(pools, count, spec->name)) {
-            struct doc_place name = {.up = &at, .key = "name"};
-            fields_problem(in, &name, doc_get(item, "name"), "pool '%s' is declared twice",
-                           spec->name);
+        if (declared_find(list, specs, count, name) != NULL) {
+            fields_problem_in(&item, "name", "%s '%s' is declared twice", list->what, name);
             continue;
         }
         count++;
     }
-    file->pools = pools;
-    file->pool_count = count;
+    *ret_count = count;
+    return specs;
 }
 
-#define IN_FILE(member) offsetof(struct server_file, member)
+static void pools_read(const struct doc_value *v, void *object)
+{
+    struct server_file *file = object;
+    file->pools = list_read(v, &pool_list, &file->pool_count);
+}
+
+static void departments_read(const struct doc_value *v, void *object)
+{
+    struct server_file *file = object;
+    file->departments = list_read(v, &department_list, &file->department_count);
+}
+
+static void projects_read(const struct doc_value *v, void *object)
+{
+    struct server_file *file = object;
+    file->projects = list_read(v, &project_list, &file->project_count);
+}
+
+static void quotas_read(const struct doc_value *v, void *object)
+{
+    struct server_file *file = object;
+    if (!fields_bounded(v, DOC_LIST, v->field->max, v->field->name, "")) {
+        return;
+    }
+    struct quota_body *quotas = arena_new(v->in->arena, struct quota_body, v->doc->count + 1);
+    for (struct doc_value item = fields_first(v); item.doc != NULL; fields_next(&item)) {
+        quota_spec_body_init(&quotas[item.index]);
+        quota_spec_fields(&item, &quotas[item.index]);
+    }
+    file->quotas = quotas;
+    file->quota_count = v->doc->count;
+}
+
+/* ---- the table ---- */
 
 static const struct field server_fields[] = {
     {.name = "listen", .read = listen_read},
@@ -180,32 +214,132 @@ static const struct field server_fields[] = {
      .offset = IN_FILE(data_dir),
      .min = 1,
      .max = PATH_LEN_MAX},
-    {.name = "defaults", .read = defaults_read},
+    {.name = "defaults", .read = fields_inner, .inner = defaults_fields},
     {.name = "pools", .read = pools_read, .max = POOLS_MAX},
-    {.name = "departments", .read = server_accounts_departments, .max = ACCOUNT_CHILDREN_MAX},
-    {.name = "projects", .read = server_accounts_projects, .max = ACCOUNT_CHILDREN_MAX},
-    {.name = "quotas", .read = server_accounts_quotas, .max = QUOTAS_MAX},
+    {.name = "departments", .read = departments_read, .max = ACCOUNT_CHILDREN_MAX},
+    {.name = "projects", .read = projects_read, .max = ACCOUNT_CHILDREN_MAX},
+    {.name = "quotas", .read = quotas_read, .max = QUOTAS_MAX},
     {.name = "lost_after", .read = fields_duration, .offset = IN_FILE(lost_after_ms)},
-    {.name = "retention", .read = retention_read},
+    {.name = "retention", .read = fields_inner, .inner = retention_fields},
     {.name = "tls", .note = "TLS does not exist yet; listen on loopback, or behind a proxy"},
     {.name = "store", .note = "SQLite under 'data' is the only store for now"},
     {0},
 };
 
-/* The default pools must be declared, or be `default`. The pool `default` always exists. */
-static void defaults_check(struct reader *in, const struct doc *doc, const struct server_file *file)
+/* ---- references between items ---- */
+
+static const struct account_spec *department_find(const struct server_file *file, const char *name)
 {
-    const struct doc *defaults = doc_get(doc, "defaults");
-    const char *const keys[] = {"gpu_pool", "cpu_pool"};
-    const char *const names[] = {file->gpu_pool, file->cpu_pool};
-    for (size_t i = 0; i < 2; i++) {
-        const struct doc *given = doc_get(defaults, keys[i]);
-        bool known =
-            strcmp(names[i], "default") == 0 || pool_known(file->pools, file->pool_count, names[i]);
-        if (given != NULL && !known) {
-            struct doc_place up = {.key = "defaults"};
-            struct doc_place at = {.up = &up, .key = keys[i]};
-            fields_problem(in, &at, given, "no pool '%s' is declared under pools", names[i]);
+    return declared_find(&department_list, file->departments, file->department_count, name);
+}
+
+static bool department_known(const struct server_file *file, const char *name)
+{
+    return name[0] == '\0' || strcmp(name, ACCOUNT_DEFAULT_NAME) == 0 ||
+           department_find(file, name) != NULL;
+}
+
+static bool project_known(const struct server_file *file, const char *name)
+{
+    return strcmp(name, ACCOUNT_DEFAULT_NAME) == 0 ||
+           declared_find(&project_list, file->projects, file->project_count, name) != NULL;
+}
+
+/* The pool `default` always exists. */
+static bool pool_known(const struct server_file *file, const char *name)
+{
+    return strcmp(name, "default") == 0 ||
+           declared_find(&pool_list, file->pools, file->pool_count, name) != NULL;
+}
+
+/* Notes that the field `key` refers to a thing that the file does not declare. */
+static void undeclared(const struct doc_value *map, const char *key, const char *what,
+                       const char *name)
+{
+    fields_problem_in(map, key, "no %s '%s' is declared under %ss", what, name, what);
+}
+
+/* True when a department is its own ancestor. */
+static bool in_cycle(const struct server_file *file, const struct account_spec *from)
+{
+    const struct account_spec *at = from;
+    for (uint32_t steps = 0; at != NULL && steps <= file->department_count; steps++) {
+        at = department_find(file, at->parent);
+        if (at == from) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void department_check(const struct doc_value *v, const struct server_file *file)
+{
+    const struct account_spec *spec = &file->departments[v->index];
+    if (!department_known(file, spec->parent)) {
+        undeclared(v, "parent", "department", spec->parent);
+    } else if (in_cycle(file, spec)) {
+        fields_problem_in(v, "parent", "department '%s' would lie below itself", spec->name);
+    } else if (strcmp(spec->name, ACCOUNT_DEFAULT_NAME) == 0 && spec->parent[0] != '\0') {
+        fields_problem_in(v, "parent", "department '%s' is always at the top", spec->name);
+    }
+}
+
+static void project_check(const struct doc_value *v, const struct server_file *file)
+{
+    const struct account_spec *spec = &file->projects[v->index];
+    if (!department_known(file, spec->parent)) {
+        undeclared(v, "department", "department", spec->parent);
+    }
+}
+
+static void quota_check(const struct doc_value *v, const struct server_file *file)
+{
+    const struct quota_body *quota = &file->quotas[v->index];
+    const bool project = quota->kind == ACCOUNT_PROJECT;
+    const char *kind = project ? "project" : "department";
+    if (!(project ? project_known : department_known)(file, quota->account)) {
+        undeclared(v, kind, kind, quota->account);
+    }
+    if (!pool_known(file, quota->pool)) {
+        undeclared(v, "pool", "pool", quota->pool);
+    }
+    for (uint32_t i = 0; i < v->index; i++) {
+        const struct quota_body *other = &file->quotas[i];
+        if (other->kind == quota->kind && strcmp(other->account, quota->account) == 0 &&
+            strcmp(other->pool, quota->pool) == 0) {
+            fields_problem_in(v, "pool", "a second quota of '%s' in this pool", quota->account);
+            return;
+        }
+    }
+}
+
+static void default_check(const struct doc_value *v, const struct server_file *file,
+                          const char *key, const char *name)
+{
+    const struct doc_value defaults = fields_child(v, "defaults");
+    if (fields_given(&defaults, key) != NULL && !pool_known(file, name)) {
+        undeclared(&defaults, key, "pool", name);
+    }
+}
+
+static void references_check(const struct doc_value *v, const struct server_file *file)
+{
+    static const struct {
+        const char *list;
+        void (*check)(const struct doc_value *item, const struct server_file *file);
+    } lists[] = {
+        {"departments", department_check}, {"projects", project_check}, {"quotas", quota_check}};
+    default_check(v, file, "gpu_pool", file->gpu_pool);
+    default_check(v, file, "cpu_pool", file->cpu_pool);
+    if (v->in->problems->total > 0) {
+        /* An item with a problem is not in the lists, and each reference to it would look like a
+         * further problem. */
+        return;
+    }
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+        const struct doc_value list = fields_child(v, lists[i].list);
+        for (struct doc_value item = fields_first(&list); item.doc != NULL; fields_next(&item)) {
+            lists[i].check(&item, file);
         }
     }
 }
@@ -225,12 +359,11 @@ enum err server_file_read(struct str text, const char *name, struct arena *arena
     }
     struct server_file file;
     server_file_init(&file);
-    fields_read(&in, NULL, doc, server_fields, &file);
-    defaults_check(&in, doc, &file);
-    server_accounts_check(&in, doc, &file);
+    const struct doc_value v = {.in = &in, .doc = doc};
+    (void)fields_read(&v, server_fields, &file);
+    references_check(&v, &file);
     if (file.lost_after_ms < 1000) {
-        struct doc_place at = {.key = "lost_after"};
-        fields_problem(&in, &at, doc_get(doc, "lost_after"), "at least 1s is wanted");
+        fields_problem_in(&v, "lost_after", "at least 1s is wanted");
     }
     enum err r = problem_file_error(problems, name, e);
     if (r == ERR_OK) {

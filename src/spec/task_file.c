@@ -12,7 +12,7 @@
 
 void task_file_spec_init(struct task_spec *spec)
 {
-    object_init(&task_object, spec, sizeof *spec);
+    object_init(&task_object, spec);
     spec->slots_milli = ASK_NOTHING;
     spec->cpu_milli = ASK_NOTHING;
     spec->memory_bytes = ASK_NOTHING;
@@ -23,120 +23,91 @@ bool task_file_kind_preemptible(enum task_kind kind)
     return kind == TASK_EXPERIMENT || kind == TASK_COMMAND;
 }
 
+struct task_draft *task_file_draft(struct arena *arena)
+{
+    struct task_draft *draft = arena_new(arena, struct task_draft, 1);
+    task_file_spec_init(&draft->spec);
+    draft->gpu_milli = ASK_NOTHING;
+    return draft;
+}
+
 /* ---- lists of texts ---- */
 
-/* Reads a list of 1 to the row's `high` texts; NULL: a problem was noted. `hint` ends the
- * message about a value that is no list. */
-static const char *const *texts_read(struct reader *in, const struct doc_place *place,
-                                     const struct doc *doc, const struct field *field,
-                                     const char *hint, uint32_t *ret_count)
+/* Reads a list of 1 to `most` texts, or names of what `named` says; NULL: a problem was noted.
+ * `hint` ends the message about a value that is no list. */
+static const char *const *texts_read(const struct doc_value *v, unsigned most, const char *named,
+                                     const char *hint)
 {
-    const int64_t most = field->row->record.high;
-    if (doc->kind != DOC_LIST) {
-        fields_problem(in, place, doc, "a list of texts is wanted, not %s%s", fields_what(doc),
-                       hint);
+    if (v->doc->kind != DOC_LIST) {
+        fields_problem(v, "a list of texts is wanted, not %s%s", fields_what(v->doc), hint);
         return NULL;
     }
-    if (doc->count < 1 || doc->count > most) {
-        fields_problem(in, place, doc, "a list of 1 to %d texts is wanted, not %u", (int)most,
-                       doc->count);
+    if (v->doc->count < 1 || v->doc->count > most) {
+        fields_problem(v, "a list of 1 to %u texts is wanted, not %u", most, v->doc->count);
         return NULL;
     }
-    const char **texts = arena_new(in->arena, const char *, doc->count + 1);
-    uint32_t count = 0;
-    for (const struct doc *item = doc->first; item != NULL; item = item->next) {
-        struct doc_place at = {.up = place, .index = count};
-        bool number = item->kind == DOC_NUMBER; /* an argument like 8080 needs no quotes */
-        if (number) {
-            in->text_bytes += item->text.len + 1;
-            texts[count] = item->text.p;
-        } else if (!fields_value_text(in, &at, item, TASK_SPEC_BYTES_MAX, &texts[count])) {
+    const char **texts = arena_new(v->in->arena, const char *, v->doc->count + 1);
+    for (struct doc_value item = fields_first(v); item.doc != NULL; fields_next(&item)) {
+        const char **text = &texts[item.index];
+        if (named == NULL && item.doc->kind == DOC_NUMBER) {
+            /* an argument like 8080 needs no quotes */
+            v->in->text_bytes += item.doc->text.len + 1;
+            *text = item.doc->text.p;
+        } else if (!(named != NULL ? fields_value_name(&item, named, text)
+                                   : fields_value_text(&item, TASK_SPEC_BYTES_MAX, text))) {
             return NULL;
         }
-        count++;
     }
-    *ret_count = count;
     return texts;
 }
 
-static void command_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                         const struct field *field, void *object)
+static void command_read(const struct doc_value *v, void *object)
 {
     struct task_draft *draft = object;
-    draft->command = doc;
-    uint32_t count;
-    const char *const *argv =
-        texts_read(in, place, doc, field,
-                   ", like [python, train.py]; a shell line goes into 'entrypoint'", &count);
-    if (argv == NULL) {
-        return;
+    const char *const *argv = texts_read(
+        v, TASK_ARGS_MAX, NULL, ", like [python, train.py]; a shell line goes into 'entrypoint'");
+    if (argv != NULL && argv[0][0] == '\0') {
+        const struct doc_value program = fields_first(v);
+        fields_problem(&program, "the program's name is empty");
+    } else if (argv != NULL) {
+        draft->spec.argv = argv;
+        draft->spec.argv_count = v->doc->count;
     }
-    if (argv[0][0] == '\0') {
-        struct doc_place at = {.up = place, .index = 0};
-        fields_problem(in, &at, doc->first, "the program's name is empty");
-        return;
-    }
-    draft->spec.argv = argv;
-    draft->spec.argv_count = count;
 }
 
 /* Reads a shell line, or an argv, which Determined allows too. */
-static void entrypoint_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                            const struct field *field, void *object)
+static void entrypoint_read(const struct doc_value *v, void *object)
 {
-    (void)field;
     struct task_draft *draft = object;
-    if (doc->kind == DOC_LIST) {
-        const struct field command = {.row = &task_object_fields[TASK_FIELD_command]};
-        command_read(in, place, doc, &command, object);
-        draft->command = NULL;
-        draft->entrypoint = doc;
+    const char *line;
+    if (v->doc->kind == DOC_LIST) {
+        command_read(v, object);
         return;
     }
-    draft->entrypoint = doc;
-    const char *line;
-    if (!fields_value_text(in, place, doc, TASK_SPEC_BYTES_MAX, &line)) {
+    if (!fields_value_text(v, TASK_SPEC_BYTES_MAX, &line)) {
         return;
     }
     if (line[0] == '\0') {
-        fields_problem(in, place, doc, "it is empty; a shell command is wanted");
+        fields_problem(v, "it is empty; a shell command is wanted");
         return;
     }
-    const char **argv = arena_new(in->arena, const char *, 4);
-    argv[0] = "sh";
-    argv[1] = "-c";
-    argv[2] = line;
-    draft->spec.argv = argv;
-    draft->spec.argv_count = 3;
+    const char *const argv[] = {"sh", "-c", line};
+    draft->spec.argv = arena_dup(v->in->arena, argv, sizeof argv);
+    draft->spec.argv_count = sizeof argv / sizeof argv[0];
 }
 
-static void pools_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                       const struct field *field, void *object)
+static void pools_read(const struct doc_value *v, void *object)
 {
     struct task_draft *draft = object;
-    if (doc->kind == DOC_STRING) {
-        task_resources_pool_read(in, place, doc, field, object);
+    if (v->doc->kind == DOC_STRING) {
+        task_resources_pool_read(v, object);
         return;
     }
-    if (draft->pools != NULL) {
-        fields_problem(in, place, doc, "the pool is given twice (also in line %u)",
-                       draft->pools->line);
-        return;
-    }
-    draft->pools = doc;
-    uint32_t count;
-    const char *const *pools = texts_read(in, place, doc, field, "", &count);
-    uint32_t index = 0;
-    for (const struct doc *item = doc->first; pools != NULL && item != NULL; item = item->next) {
-        struct doc_place at = {.up = place, .index = index++};
-        const char *name;
-        if (!fields_value_name(in, &at, item, "a pool", &name)) {
-            return;
-        }
-    }
+    const char *const *pools =
+        task_resources_pools_once(v, draft) ? texts_read(v, TASK_POOLS_MAX, "a pool", "") : NULL;
     if (pools != NULL) {
         draft->spec.pools = pools;
-        draft->spec.pool_count = count;
+        draft->spec.pool_count = v->doc->count;
     }
 }
 
@@ -144,16 +115,15 @@ static void pools_read(struct reader *in, const struct doc_place *place, const s
 
 /* Reads the value of an environment variable as text. Numbers and booleans are taken as they are
  * written. */
-static bool env_value(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                      struct str *ret)
+static bool env_value(const struct doc_value *v, struct str *ret)
 {
-    switch (doc->kind) {
+    switch (v->doc->kind) {
     case DOC_STRING:
     case DOC_NUMBER:
-        *ret = doc->text;
+        *ret = v->doc->text;
         return true;
     case DOC_BOOL:
-        *ret = str_of(doc->yes ? "true" : "false");
+        *ret = str_of(v->doc->yes ? "true" : "false");
         return true;
     case DOC_NULL:
         *ret = str_of("");
@@ -162,146 +132,100 @@ static bool env_value(struct reader *in, const struct doc_place *place, const st
     case DOC_MAP:
         break;
     }
-    fields_problem(in, place, doc, "a text is wanted, not %s", fields_what(doc));
+    fields_wanted(v, "a text");
     return false;
 }
 
-static void env_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                     const struct field *field, void *object)
+static void env_read(const struct doc_value *v, void *object)
 {
     struct task_draft *draft = object;
-    (void)field;
-    if (doc->kind != DOC_MAP || doc->count > TASK_ENV_MAX) {
-        fields_problem(in, place, doc, "a map of at most %d names and values is wanted, not %s",
-                       TASK_ENV_MAX, doc->kind == DOC_MAP ? "a larger one" : fields_what(doc));
+    if (!fields_bounded(v, DOC_MAP, TASK_ENV_MAX, "names and values", "")) {
         return;
     }
-    const char **env = arena_new(in->arena, const char *, doc->count + 1);
-    uint32_t count = 0;
-    for (const struct doc *item = doc->first; item != NULL; item = item->next) {
-        struct doc_place at = {.up = place, .key = item->key.p};
+    const char **env = arena_new(v->in->arena, const char *, v->doc->count + 1);
+    for (struct doc_value item = fields_first(v); item.doc != NULL; fields_next(&item)) {
+        const struct str key = item.doc->key;
         struct str value;
         struct error e;
-        if (resources_text_env_name(item->key, &e) != ERR_OK) {
-            fields_problem(in, &at, item, "%s", e.text);
+        if (!fields_ok(&item, resources_text_env_name(key, &e), &e) || !env_value(&item, &value)) {
             return;
         }
-        if (!env_value(in, &at, item, &value)) {
-            return;
-        }
-        size_t len = item->key.len + 1 + value.len;
-        char *text = arena_alloc(in->arena, len + 1);
-        memcpy(text, item->key.p, item->key.len);
-        text[item->key.len] = '=';
-        memcpy(text + item->key.len + 1, value.p, value.len);
-        in->text_bytes += len + 1;
-        env[count++] = text;
+        size_t len = key.len + 1 + value.len;
+        char *text = arena_alloc(v->in->arena, len + 1);
+        memcpy(text, key.p, key.len);
+        text[key.len] = '=';
+        memcpy(text + key.len + 1, value.p, value.len);
+        v->in->text_bytes += len + 1;
+        env[item.index] = text;
     }
     draft->spec.env = env;
-    draft->spec.env_count = count;
+    draft->spec.env_count = v->doc->count;
 }
 
-static void preemptible_read(struct reader *in, const struct doc_place *place,
-                             const struct doc *doc, const struct field *field, void *object)
+static void min_instances_read(const struct doc_value *v, void *object)
 {
     struct task_draft *draft = object;
-    draft->preemptible = doc;
-    object_read_field(in, place, doc, field, object);
+    (void)fields_value_u32(v, 1, TASK_INSTANCES_MAX, &draft->spec.min_instances);
 }
 
-static void instances_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                           const struct field *field, void *object)
+static void min_groups_read(const struct doc_value *v, void *object)
 {
     struct task_draft *draft = object;
-    draft->instances = doc;
-    object_read_field(in, place, doc, field, object);
+    (void)fields_value_u32(v, 1, TASK_GROUPS_MAX, &draft->spec.min_groups);
 }
 
-static void count_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                       uint32_t most, uint32_t *ret)
+static void gang_read(const struct doc_value *v, void *object)
 {
-    uint64_t value;
-    if (fields_value_u64(in, place, doc, 1, most, &value)) {
-        *ret = (uint32_t)value;
-    }
+    (void)fields_value_bool(v, &((struct task_draft *)object)->spec.gang);
 }
 
-static void min_instances_read(struct reader *in, const struct doc_place *place,
-                               const struct doc *doc, const struct field *field, void *object)
+static void array_read(const struct doc_value *v, void *object)
 {
-    (void)field;
-    struct task_draft *draft = object;
-    draft->min_instances = doc;
-    count_read(in, place, doc, TASK_INSTANCES_MAX, &draft->spec.min_instances);
-}
-
-static void gang_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                      const struct field *field, void *object)
-{
-    (void)field;
-    if (!doc_bool(doc, &((struct task_draft *)object)->spec.gang)) {
-        fields_problem(in, place, doc, "true or false is wanted, not %s", fields_what(doc));
-    }
-}
-
-static void array_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                       const struct field *field, void *object)
-{
-    (void)field;
-    struct task_draft *draft = object;
+    struct task_spec *spec = &((struct task_draft *)object)->spec;
     struct error e;
-    draft->array = doc;
-    if (doc->kind != DOC_STRING) {
-        fields_problem(in, place, doc, "a range like \"0-99\" is wanted, not %s", fields_what(doc));
-    } else if (resources_text_array(doc->text, &draft->spec.array_first, &draft->spec.instances,
-                                    &e) != ERR_OK) {
-        fields_problem(in, place, doc, "%s", e.text);
+    if (v->doc->kind != DOC_STRING) {
+        fields_wanted(v, "a range like \"0-99\"");
+        return;
     }
+    enum err r = resources_text_array(v->doc->text, &spec->array_first, &spec->instances, &e);
+    (void)fields_ok(v, r, &e);
 }
 
 /* Reads a dependency: 7, or "7:any". */
-static bool depend_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                        uint64_t *ret, bool *ret_any)
+static bool depend_read(const struct doc_value *v, uint64_t *ret, bool *ret_any)
 {
     struct str how;
-    struct str id = str_cut(doc->text, ':', &how);
-    if (doc->kind != DOC_STRING || how.p == NULL) {
-        return fields_value_u64(in, place, doc, 1, INT64_MAX, ret);
+    struct str id = str_cut(v->doc->text, ':', &how);
+    if (v->doc->kind != DOC_STRING || how.p == NULL) {
+        return fields_value_u64(v, 1, INT64_MAX, ret);
     }
     *ret_any = str_is(how, "any");
     if ((!*ret_any && !str_is(how, "success")) || !str_to_u64(id, ret) || *ret == 0 ||
         *ret > INT64_MAX) {
         fields_problem(
-            in, place, doc,
-            "a task number is wanted, or \"12:any\" if task 12 need not succeed, not '%.60s'",
-            doc->text.p);
+            v, "a task number is wanted, or \"12:any\" if task 12 need not succeed, not '%.60s'",
+            v->doc->text.p);
         return false;
     }
     return true;
 }
 
-static void depends_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                         const struct field *field, void *object)
+static void depends_read(const struct doc_value *v, void *object)
 {
-    struct task_draft *draft = object;
-    (void)field;
-    if (doc->kind != DOC_LIST || doc->count > TASK_DEPENDS_MAX) {
-        fields_problem(in, place, doc, "a list of at most %d task numbers is wanted, not %s",
-                       TASK_DEPENDS_MAX, doc->kind == DOC_LIST ? "a longer one" : fields_what(doc));
+    struct task_spec *spec = &((struct task_draft *)object)->spec;
+    if (!fields_bounded(v, DOC_LIST, TASK_DEPENDS_MAX, "task numbers", "")) {
         return;
     }
-    uint64_t *ids = arena_new(in->arena, uint64_t, doc->count + 1);
-    uint32_t count = 0;
-    for (const struct doc *item = doc->first; item != NULL; item = item->next) {
-        struct doc_place at = {.up = place, .index = count};
+    uint64_t *ids = arena_new(v->in->arena, uint64_t, v->doc->count + 1);
+    for (struct doc_value item = fields_first(v); item.doc != NULL; fields_next(&item)) {
         bool any = false;
-        if (!depend_read(in, &at, item, &ids[count], &any)) {
+        if (!depend_read(&item, &ids[item.index], &any)) {
             return;
         }
-        draft->spec.depends_any |= (uint64_t)any << count++;
+        spec->depends_any |= (uint64_t)any << item.index;
     }
-    draft->spec.depends_on = ids;
-    draft->spec.depends_count = count;
+    spec->depends_on = ids;
+    spec->depends_count = v->doc->count;
 }
 
 /* ---- the table ---- */
@@ -312,15 +236,15 @@ static void depends_read(struct reader *in, const struct doc_place *place, const
 #define READ_pools pools_read
 #define READ_depends_on depends_read
 #define READ_resources task_resources_read
-#define READ_instances instances_read
+#define READ_instances object_read_field
 #define READ_array array_read
 #define READ_gang gang_read
-#define READ_preemptible preemptible_read
+#define READ_preemptible object_read_field
 #define READ_groups task_groups_read
 #define READ_topology task_groups_topology_read
 #define READ_devices task_resources_devices_read
 #define READ_min_instances min_instances_read
-#define READ_min_groups task_groups_min_read
+#define READ_min_groups min_groups_read
 #define READ_pool task_resources_pool_read
 #define READ_entrypoint entrypoint_read
 
@@ -343,109 +267,110 @@ const struct field task_file_fields[] = {
 };
 
 /* Checks rules that involve several fields, and derives what follows from them together. */
-static void task_finish(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                        struct task_draft *draft)
+static void task_finish(const struct doc_value *v, struct task_draft *draft)
 {
     struct task_spec *spec = &draft->spec;
-    struct doc_place command = {.up = place, .key = "command"};
-    struct doc_place array = {.up = place, .key = "array"};
-    if (draft->preemptible == NULL) {
+    const bool command = fields_given(v, "command") != NULL;
+    const bool array = fields_given(v, "array") != NULL;
+    const bool least = fields_given(v, "min_instances") != NULL;
+    if (fields_given(v, "preemptible") == NULL) {
         spec->preemptible = task_file_kind_preemptible(spec->kind);
     }
-    if (draft->command != NULL && draft->entrypoint != NULL) {
-        fields_problem(in, &command, draft->command, "command and entrypoint are both given");
-    } else if (draft->command == NULL && draft->entrypoint == NULL) {
-        fields_problem(in, &command, doc,
-                       "it is missing: what to run, like [\"python\", \"train.py\"]");
+    if (command && fields_given(v, "entrypoint") != NULL) {
+        fields_problem_in(v, "command", "command and entrypoint are both given");
+    } else if (!command && fields_given(v, "entrypoint") == NULL) {
+        fields_problem_in(v, "command",
+                          "it is missing: what to run, like [\"python\", \"train.py\"]");
     }
-    if (draft->array != NULL && draft->instances != NULL) {
-        fields_problem(in, &array, draft->array, "array and instances are both given");
+    if (array && fields_given(v, "instances") != NULL) {
+        fields_problem_in(v, "array", "array and instances are both given");
     }
-    if (draft->min_instances != NULL && spec->min_instances > spec->instances) {
-        struct doc_place min = {.up = place, .key = "min_instances"};
-        fields_problem(in, &min, draft->min_instances, "it is above instances, which is %u",
-                       spec->instances);
+    if (least && spec->min_instances > spec->instances) {
+        fields_problem_in(v, "min_instances", "it is above instances, which is %u",
+                          spec->instances);
     }
-    task_groups_finish(in, place, draft);
+    task_groups_finish(v, draft);
     const bool close = spec->topology.required != NULL || spec->topology.preferred != NULL;
-    spec->gang = spec->gang || draft->min_instances != NULL || (close && spec->instances > 1);
-    if (draft->array != NULL && spec->gang) {
-        fields_problem(in, &array, draft->array, "an array cannot be a gang");
+    spec->gang = spec->gang || least || (close && spec->instances > 1);
+    if (array && spec->gang) {
+        fields_problem_in(v, "array", "an array cannot be a gang");
     }
-    task_resources_finish(in, place, doc, draft);
-    if (in->text_bytes > TASK_SPEC_BYTES_MAX) {
-        fields_problem(in, place, doc,
+    task_resources_finish(v, draft);
+    if (v->in->text_bytes > TASK_SPEC_BYTES_MAX) {
+        fields_problem(v,
                        "all texts of the task together are %zu bytes; at most %d are "
                        "allowed",
-                       in->text_bytes, TASK_SPEC_BYTES_MAX);
+                       v->in->text_bytes, TASK_SPEC_BYTES_MAX);
     }
 }
 
-static void task_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                      struct task_spec *ret)
+static void task_read(const struct doc_value *v, void *ret)
 {
-    struct task_draft draft = {0};
-    task_file_spec_init(&draft.spec);
-    in->text_bytes = 0;
-    fields_read(in, place, doc, task_file_fields, &draft);
-    if (doc->kind == DOC_MAP) {
-        task_finish(in, place, doc, &draft);
+    struct task_draft *draft = task_file_draft(v->in->arena);
+    v->in->text_bytes = 0;
+    (void)fields_read(v, task_file_fields, draft);
+    if (v->doc->kind == DOC_MAP) {
+        task_finish(v, draft);
     }
-    *ret = draft.spec;
+    *(struct task_spec *)ret = draft->spec;
 }
 
-static void tasks_read(struct reader *in, const struct doc *doc, const struct task_spec **ret,
-                       uint32_t *ret_count)
+/* One task, or several. */
+struct tasks_given {
+    const struct task_spec *specs;
+    uint32_t count;
+};
+
+static void tasks_read(const struct doc_value *v, void *object)
 {
-    if (doc->kind != DOC_LIST) {
-        struct task_spec *spec = arena_new(in->arena, struct task_spec, 1);
-        task_read(in, NULL, doc, spec);
-        *ret = spec;
-        *ret_count = 1;
+    struct tasks_given *list = object;
+    const bool several = v->doc->kind == DOC_LIST;
+    if (several && (v->doc->count < 1 || v->doc->count > SUBMIT_TASKS_MAX)) {
+        fields_problem(v, "1 to %d tasks are wanted, not %u", SUBMIT_TASKS_MAX, v->doc->count);
         return;
     }
-    if (doc->count < 1 || doc->count > SUBMIT_TASKS_MAX) {
-        fields_problem(in, NULL, doc, "1 to %d tasks are wanted, not %u", SUBMIT_TASKS_MAX,
-                       doc->count);
+    list->count = several ? v->doc->count : 1;
+    struct task_spec *specs = arena_new(v->in->arena, struct task_spec, list->count);
+    list->specs = specs;
+    if (!several) {
+        task_read(v, specs);
         return;
     }
-    struct task_spec *specs = arena_new(in->arena, struct task_spec, doc->count);
-    uint32_t count = 0;
-    for (const struct doc *item = doc->first; item != NULL && in->problems->count < PROBLEMS_MAX;
-         item = item->next) {
-        struct doc_place at = {.index = count};
-        task_read(in, &at, item, &specs[count++]);
+    for (struct doc_value item = fields_first(v);
+         item.doc != NULL && v->in->problems->count < PROBLEMS_MAX; fields_next(&item)) {
+        task_read(&item, &specs[item.index]);
     }
-    *ret = specs;
-    *ret_count = count;
 }
 
 enum err task_file_spec_read(const struct doc *doc, struct arena *arena, struct task_spec *ret,
                              struct error *e)
 {
-    struct problems problems = {0};
-    struct reader in = {.arena = arena, .problems = &problems};
-    struct task_spec spec;
-    task_read(&in, NULL, doc, &spec);
-    if (problems.total == 0) {
-        *ret = spec;
-    }
-    return problem_error(&problems, e);
+    return fields_document(doc, arena, task_read, ret, sizeof *ret, e);
 }
 
 enum err task_file_specs_read(const struct doc *doc, struct arena *arena,
                               const struct task_spec **ret, uint32_t *ret_count, struct error *e)
 {
+    struct tasks_given list = {0};
+    enum err r = fields_document(doc, arena, tasks_read, &list, sizeof list, e);
+    if (r == ERR_OK) {
+        *ret = list.specs;
+        *ret_count = list.count;
+    }
+    return r;
+}
+
+enum err task_file_field_check(const struct doc *field, struct arena *arena, struct error *e)
+{
     struct problems problems = {0};
     struct reader in = {.arena = arena, .problems = &problems};
-    const struct task_spec *specs = NULL;
-    uint32_t count = 0;
-    tasks_read(&in, doc, &specs, &count);
-    if (problems.total == 0) {
-        *ret = specs;
-        *ret_count = count;
+    const struct doc_value task = {.in = &in};
+    struct doc_value v = {.in = &in, .doc = field, .up = &task, .key = field->key.p};
+    v.field = fields_find(&v, task_file_fields);
+    if (v.field != NULL && v.field->read != NULL) {
+        v.field->read(&v, task_file_draft(arena));
     }
-    return problem_error(&problems, e);
+    return problems.total == 0 ? ERR_OK : fail(e, ERR_INVALID, "%s", problems.at[0].text);
 }
 
 enum err task_file_read(struct str text, const char *file, struct arena *arena,
@@ -457,12 +382,11 @@ enum err task_file_read(struct str text, const char *file, struct arena *arena,
     }
     struct problems problems = {0};
     struct reader in = {.arena = arena, .problems = &problems};
-    const struct task_spec *specs = NULL;
-    uint32_t count = 0;
-    tasks_read(&in, doc, &specs, &count);
+    struct tasks_given list = {0};
+    tasks_read(&(struct doc_value){.in = &in, .doc = doc}, &list);
     if (problems.total == 0) {
-        *ret = specs;
-        *ret_count = count;
+        *ret = list.specs;
+        *ret_count = list.count;
     }
     return problem_file_error(&problems, file, e);
 }

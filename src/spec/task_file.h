@@ -28,6 +28,10 @@ must_use enum err task_file_specs_read(const struct doc *doc, struct arena *aren
                                        const struct task_spec **ret, uint32_t *ret_count,
                                        struct error *e);
 
+/* Checks one field, a value with its key. ERR_INVALID says what is wrong, without the name. */
+must_use enum err task_file_field_check(const struct doc *field, struct arena *arena,
+                                        struct error *e);
+
 /* Reads the text of a task file, YAML or JSON. `file` is the name in errors: "task.yaml:4:12:
  * priority: …". */
 must_use enum err task_file_read(struct str text, const char *file, struct arena *arena,

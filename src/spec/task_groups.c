@@ -2,39 +2,34 @@
  * different requests.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spec/object_read.h"
-#include "spec/task_file.h"
 #include "spec/resources_text.h"
 #include "spec/task_internal.h"
 #include "core/model/limits.h"
 
 #include <string.h>
 
-/* Reads one level of a pool's topology: the key of a node label. */
-bool task_groups_level_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                            const char **ret)
+bool task_groups_level_read(const struct doc_value *v, const char **ret)
 {
     const char *level;
-    if (!fields_value_text(in, place, doc, NAME_LEN_MAX, &level)) {
+    struct error e;
+    if (!fields_value_text(v, NAME_LEN_MAX, &level)) {
         return false;
     }
     if (level[0] == '\0') {
-        fields_problem(in, place, doc, "it is empty; the key of a node label is wanted, like rack");
+        fields_problem(v, "it is empty; the key of a node label is wanted, like rack");
         return false;
     }
-    struct error e;
-    if (resources_text_label_check(str_of(level), str_of(""), &e) != ERR_OK) {
-        fields_problem(in, place, doc, "%s", e.text);
+    if (!fields_ok(v, resources_text_label_check(str_of(level), str_of(""), &e), &e)) {
         return false;
     }
-    in->text_bytes += strlen(level) + 1;
+    v->in->text_bytes += strlen(level) + 1;
     *ret = level;
     return true;
 }
 
-static void level_field(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                        const struct field *field, void *object)
+static void level_field(const struct doc_value *v, void *object)
 {
-    (void)task_groups_level_read(in, place, doc, (const char **)((char *)object + field->offset));
+    (void)task_groups_level_read(v, (const char **)((char *)object + v->field->offset));
 }
 
 static const struct field topology_fields[] = {
@@ -43,120 +38,58 @@ static const struct field topology_fields[] = {
     {0},
 };
 
-/* Reads `{required: zone, preferred: rack}`. */
-static void topology_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                          struct topology_spec *topology)
+static void topology_read(const struct doc_value *v, struct topology_spec *topology)
 {
-    const uint32_t before = in->problems->total;
-    fields_read(in, place, doc, topology_fields, topology);
-    if (in->problems->total == before && topology->required == NULL &&
+    if (fields_read(v, topology_fields, topology) && topology->required == NULL &&
         topology->preferred == NULL) {
-        fields_problem(in, place, doc, "it names no level, like {required: rack}");
+        fields_problem(v, "it names no level, like {required: rack}");
     }
 }
 
-void task_groups_topology_read(struct reader *in, const struct doc_place *place,
-                               const struct doc *doc, const struct field *field, void *object)
+void task_groups_topology_read(const struct doc_value *v, void *object)
 {
-    (void)field;
-    topology_read(in, place, doc, &((struct task_draft *)object)->spec.topology);
+    topology_read(v, &((struct task_draft *)object)->spec.topology);
 }
 
 /* ---- groups ---- */
 
-/* A group while it is read. */
-struct group_draft {
-    struct group_spec spec;
-    const struct doc *resources; /* NULL: the instances request what the task requests */
-    const struct doc *groups;    /* NULL: the group has instances */
-    const struct doc *instances;
-    const struct doc *min;        /* the place of the field, for messages */
-    const struct doc *min_groups; /* as `min`; both numbers go into spec.min */
-};
-
-static void group_topology(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                           const struct field *field, void *object)
+static void group_topology(const struct doc_value *v, void *object)
 {
-    (void)field;
-    topology_read(in, place, doc, &((struct group_draft *)object)->spec.topology);
+    topology_read(v, &((struct group_spec *)object)->topology);
 }
 
-static void keep_doc(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                     const struct field *field, void *object)
+static void group_node_labels(const struct doc_value *v, void *object)
 {
-    (void)in;
-    (void)place;
-    *(const struct doc **)((char *)object + field->offset) = doc;
+    struct group_spec *group = object;
+    (void)object_read_labels(v, TASK_LABELS_MAX, false, &group->node_labels,
+                             &group->node_label_count);
 }
-
-static void group_instances(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                            const struct field *field, void *object)
-{
-    ((struct group_draft *)object)->instances = doc;
-    fields_u32(in, place, doc, field, object);
-}
-
-static void group_min(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                      const struct field *field, void *object)
-{
-    ((struct group_draft *)object)->min = doc;
-    fields_u32(in, place, doc, field, object);
-}
-
-static void group_min_groups(struct reader *in, const struct doc_place *place,
-                             const struct doc *doc, const struct field *field, void *object)
-{
-    ((struct group_draft *)object)->min_groups = doc;
-    fields_u32(in, place, doc, field, object);
-}
-
-static void group_node_labels(struct reader *in, const struct doc_place *place,
-                              const struct doc *doc, const struct field *field, void *object)
-{
-    (void)field;
-    struct group_spec *spec = &((struct group_draft *)object)->spec;
-    (void)object_read_labels(in, place, doc, TASK_LABELS_MAX, &spec->node_labels,
-                             &spec->node_label_count);
-}
-
-#define IN_GROUP(member) offsetof(struct group_draft, member)
 
 static const struct field group_fields[] = {
-    {.name = "name", .read = fields_name, .offset = IN_GROUP(spec.name), .note = "a group"},
-    {.name = "instances",
-     .read = group_instances,
-     .offset = IN_GROUP(spec.instances),
-     .min = 1,
-     .max = TASK_INSTANCES_MAX},
-    {.name = "min",
-     .read = group_min,
-     .offset = IN_GROUP(spec.min),
-     .min = 1,
-     .max = TASK_INSTANCES_MAX},
-    {.name = "resources", .read = keep_doc, .offset = IN_GROUP(resources)},
+    FIELDS_NAME("name", struct group_spec, name, "a group"),
+    FIELDS_COUNT("instances", struct group_spec, instances, 1, TASK_INSTANCES_MAX),
+    FIELDS_COUNT("min", struct group_spec, min, 1, TASK_INSTANCES_MAX),
+    {.name = "resources", .read = fields_skip}, /* group_asks() reads the value */
     {.name = "node_labels", .read = group_node_labels},
     {.name = "topology", .read = group_topology},
-    {.name = "groups", .read = keep_doc, .offset = IN_GROUP(groups)},
-    {.name = "min_groups",
-     .read = group_min_groups,
-     .offset = IN_GROUP(spec.min),
-     .min = 1,
-     .max = TASK_GROUPS_MAX},
+    {.name = "groups", .read = fields_skip}, /* group_read() reads the value */
+    FIELDS_COUNT("min_groups", struct group_spec, min, 1, TASK_GROUPS_MAX),
     {0},
 };
 
-/* Reads the request of each instance of a group. */
-static const struct task_spec *group_asks(struct reader *in, const struct doc_place *place,
-                                          const struct doc *doc)
+/* Reads the request of each instance of a group; NULL: the instances request what the task does. */
+static const struct task_spec *group_asks(const struct doc_value *v)
 {
-    struct task_draft *draft = arena_new(in->arena, struct task_draft, 1);
-    struct doc_place at = {.up = place, .key = "resources"};
-    task_file_spec_init(&draft->spec);
-    task_resources_read(in, &at, doc, NULL, draft);
-    if (draft->pools != NULL) {
-        fields_problem(in, &at, doc, "a pool belongs to the task, not to a group");
+    struct doc_value resources = fields_child(v, "resources");
+    if (resources.doc == NULL) {
+        return NULL;
     }
-    task_resources_finish(in, place, doc, draft);
+    struct task_draft *draft = task_file_draft(v->in->arena);
+    task_resources_read(&resources, draft);
+    if (draft->pools != NULL) {
+        fields_problem(&resources, "a pool belongs to the task, not to a group");
+    }
+    task_resources_finish(v, draft);
     return &draft->spec;
 }
 
@@ -170,71 +103,63 @@ static bool name_taken(const struct task_spec *spec, const char *name)
     return false;
 }
 
-static void groups_list(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                        struct task_spec *spec, uint32_t parent);
-
-/* Checks rules that involve several fields of a group. */
-static void group_check(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                        const struct task_spec *spec, const struct group_draft *draft)
+/* Checks rules that involve several fields of a group. False: a problem was noted. */
+static bool group_check(const struct doc_value *v, const struct task_spec *spec,
+                        const struct group_spec *group)
 {
-    struct doc_place min = {.up = place, .key = "min"};
-    struct doc_place min_groups = {.up = place, .key = "min_groups"};
-    struct doc_place labels = {.up = place, .key = "node_labels"};
-    if (name_taken(spec, draft->spec.name)) {
-        fields_problem(in, place, doc, "two groups have the name '%s'", draft->spec.name);
-    } else if ((draft->groups != NULL) == (draft->instances != NULL)) {
-        fields_problem(in, place, doc, "a group has either instances or groups");
-    } else if (draft->groups != NULL && draft->resources != NULL) {
-        fields_problem(in, place, draft->resources,
-                       "resources belong to the groups that have instances");
-    } else if (draft->groups != NULL && draft->spec.node_label_count > 0) {
-        fields_problem(in, &labels, doc_get(doc, "node_labels"),
-                       "labels belong to the groups that have instances");
-    } else if (draft->groups != NULL && draft->min != NULL) {
-        fields_problem(
-            in, &min, draft->min,
+    const uint32_t before = v->in->problems->total;
+    const struct doc *groups = fields_given(v, "groups");
+    const struct doc_value resources = {
+        .in = v->in, .doc = fields_given(v, "resources"), .up = v->up, .index = v->index};
+    const bool min_groups = fields_given(v, "min_groups") != NULL;
+    const bool min = fields_given(v, "min") != NULL;
+    if (name_taken(spec, group->name)) {
+        fields_problem(v, "two groups have the name '%s'", group->name);
+    } else if ((groups != NULL) == (group->instances > 0)) {
+        fields_problem(v, "a group has either instances or groups");
+    } else if (groups != NULL && resources.doc != NULL) {
+        fields_problem(&resources, "resources belong to the groups that have instances");
+    } else if (groups != NULL && group->node_label_count > 0) {
+        fields_problem_in(v, "node_labels", "labels belong to the groups that have instances");
+    } else if (groups != NULL && min) {
+        fields_problem_in(
+            v, "min",
             "min is for a group that has instances; use min_groups for a group of groups");
-    } else if (draft->groups == NULL && draft->min_groups != NULL) {
-        fields_problem(
-            in, &min_groups, draft->min_groups,
+    } else if (groups == NULL && min_groups) {
+        fields_problem_in(
+            v, "min_groups",
             "min_groups is for a group of groups; use min for a group that has instances");
-    } else if (draft->min != NULL && draft->spec.min > draft->spec.instances) {
-        fields_problem(in, &min, draft->min, "it is above instances, which is %u",
-                       draft->spec.instances);
-    } else if (draft->min_groups != NULL && draft->groups->kind == DOC_LIST &&
-               draft->spec.min > draft->groups->count) {
-        fields_problem(in, &min_groups, draft->min_groups,
-                       "it is above the number of groups, which is %u", draft->groups->count);
+    } else if (min && group->min > group->instances) {
+        fields_problem_in(v, "min", "it is above instances, which is %u", group->instances);
+    } else if (min_groups && groups->kind == DOC_LIST && group->min > groups->count) {
+        fields_problem_in(v, "min_groups", "it is above the number of groups, which is %u",
+                          groups->count);
     } else if (spec->group_count == TASK_GROUPS_MAX) {
-        fields_problem(in, place, doc, "a task has at most %d groups", TASK_GROUPS_MAX);
+        fields_problem(v, "a task has at most %d groups", TASK_GROUPS_MAX);
     }
+    return v->in->problems->total == before;
 }
 
+static void groups_list(const struct doc_value *v, struct task_spec *spec, uint32_t parent);
+
 /* The recursion is as deep as the tree of groups: at most GROUP_DEPTH_MAX. */
-static void group_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                       struct task_spec *spec, uint32_t parent)
+static void group_read(const struct doc_value *v, struct task_spec *spec, uint32_t parent)
 {
-    struct group_draft draft = {.spec = {.parent = parent}};
-    const uint32_t before = in->problems->total;
-    fields_read(in, place, doc, group_fields, &draft);
-    if (in->problems->total > before) {
+    struct group_spec group = {.parent = parent};
+    if (!fields_read(v, group_fields, &group)) {
         return;
     }
-    if (draft.spec.name == NULL) {
-        draft.spec.name = arena_fmt(in->arena, "group%u", spec->group_count);
+    if (group.name == NULL) {
+        group.name = arena_fmt(v->in->arena, "group%u", spec->group_count);
     }
-    group_check(in, place, doc, spec, &draft);
-    if (in->problems->total > before) {
+    if (!group_check(v, spec, &group)) {
         return;
     }
-    if (draft.resources != NULL) {
-        draft.spec.asks = group_asks(in, place, draft.resources);
-    }
-    spec->instances += draft.spec.instances;
-    ((struct group_spec *)(uintptr_t)spec->groups)[spec->group_count++] = draft.spec;
-    if (draft.groups != NULL) {
-        struct doc_place at = {.up = place, .key = "groups"};
-        groups_list(in, &at, draft.groups, spec, spec->group_count);
+    group.asks = group_asks(v);
+    ((struct group_spec *)(uintptr_t)spec->groups)[spec->group_count++] = group;
+    const struct doc_value groups = fields_child(v, "groups");
+    if (groups.doc != NULL) {
+        groups_list(&groups, spec, spec->group_count);
     }
 }
 
@@ -247,94 +172,76 @@ static uint32_t depth_of(const struct task_spec *spec, uint32_t parent)
     return depth;
 }
 
-static void groups_list(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                        struct task_spec *spec, uint32_t parent)
+static void groups_list(const struct doc_value *v, struct task_spec *spec, uint32_t parent)
 {
-    if (doc->kind != DOC_LIST || doc->count == 0) {
-        fields_problem(in, place, doc, "a list of groups is wanted, not %s",
-                       doc->kind == DOC_LIST ? "an empty one" : fields_what(doc));
+    if (v->doc->kind != DOC_LIST || v->doc->count == 0) {
+        fields_problem(v, "a list of groups is wanted, not %s",
+                       v->doc->kind == DOC_LIST ? "an empty one" : fields_what(v->doc));
         return;
     }
     if (depth_of(spec, parent) == GROUP_DEPTH_MAX) {
-        fields_problem(in, place, doc, "groups lie within groups at most %d deep", GROUP_DEPTH_MAX);
+        fields_problem(v, "groups lie within groups at most %d deep", GROUP_DEPTH_MAX);
         return;
     }
-    uint32_t index = 0;
-    for (const struct doc *item = doc->first; item != NULL; item = item->next) {
-        struct doc_place at = {.up = place, .index = index++};
-        group_read(in, &at, item, spec, parent);
+    for (struct doc_value item = fields_first(v); item.doc != NULL; fields_next(&item)) {
+        group_read(&item, spec, parent);
     }
 }
 
-void task_groups_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                      const struct field *field, void *object)
+void task_groups_read(const struct doc_value *v, void *object)
 {
-    (void)field;
-    struct task_draft *draft = object;
-    draft->groups = doc;
-    struct task_spec list = {.groups = arena_new(in->arena, struct group_spec, TASK_GROUPS_MAX)};
-    groups_list(in, place, doc, &list, 0);
-    draft->spec.groups = list.groups;
-    draft->spec.group_count = list.group_count;
-    draft->group_instances = list.instances;
+    struct task_spec *spec = &((struct task_draft *)object)->spec;
+    spec->groups = arena_new(v->in->arena, struct group_spec, TASK_GROUPS_MAX);
+    groups_list(v, spec, 0);
 }
 
-void task_groups_min_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                          const struct field *field, void *object)
+/* Counts the instances of all groups. Node labels of the task hold for each group too, so the
+ * limit is on both together. */
+static uint32_t groups_count(const struct doc_value *v, const struct task_spec *spec)
 {
-    (void)field;
-    struct task_draft *draft = object;
-    uint64_t value;
-    draft->min_groups = doc;
-    if (fields_value_u64(in, place, doc, 1, TASK_GROUPS_MAX, &value)) {
-        draft->spec.min_groups = (uint32_t)value;
-    }
-}
-
-/* Node labels of the task hold for each group too, so the limit is on both together. */
-static void labels_check(struct reader *in, const struct doc_place *place,
-                         const struct task_draft *draft)
-{
-    for (uint32_t i = 0; i < draft->spec.group_count; i++) {
-        const uint32_t count =
-            draft->spec.groups[i].node_label_count + draft->spec.node_label_count;
-        if (draft->spec.groups[i].node_label_count > 0 && count > TASK_LABELS_MAX) {
-            fields_problem(
-                in, place, draft->groups,
-                "the group '%s' and the task together name %u labels of nodes; at most %d "
-                "are allowed",
-                draft->spec.groups[i].name, count, TASK_LABELS_MAX);
+    uint32_t instances = 0;
+    for (uint32_t i = 0; i < spec->group_count; i++) {
+        const struct group_spec *group = &spec->groups[i];
+        const uint32_t labels = group->node_label_count + spec->node_label_count;
+        instances += group->instances;
+        if (group->node_label_count > 0 && labels > TASK_LABELS_MAX) {
+            fields_problem(v,
+                           "the group '%s' and the task together name %u labels of nodes; at most "
+                           "%d are allowed",
+                           group->name, labels, TASK_LABELS_MAX);
         }
     }
+    return instances;
 }
 
-void task_groups_finish(struct reader *in, const struct doc_place *place, struct task_draft *draft)
+void task_groups_finish(const struct doc_value *task, struct task_draft *draft)
 {
-    const struct doc *other = draft->instances != NULL       ? draft->instances
-                              : draft->min_instances != NULL ? draft->min_instances
-                                                             : draft->array;
-    const struct doc_place at = {.up = place, .key = "groups"};
-    if (draft->groups == NULL) {
-        if (draft->min_groups != NULL) {
-            const struct doc_place min = {.up = place, .key = "min_groups"};
-            fields_problem(in, &min, draft->min_groups, "there are no groups");
+    static const char *const others[] = {"instances", "min_instances", "array"};
+    struct task_spec *spec = &draft->spec;
+    struct doc_value groups = fields_child(task, "groups");
+    const struct doc *other = NULL;
+    for (size_t i = 0; i < sizeof others / sizeof others[0] && other == NULL; i++) {
+        other = fields_given(task, others[i]);
+    }
+    if (groups.doc == NULL) {
+        if (fields_given(task, "min_groups") != NULL) {
+            fields_problem_in(task, "min_groups", "there are no groups");
         }
         return;
     }
-    labels_check(in, &at, draft);
-    if (draft->min_groups != NULL && draft->groups->kind == DOC_LIST &&
-        draft->spec.min_groups > draft->groups->count) {
-        const struct doc_place min = {.up = place, .key = "min_groups"};
-        fields_problem(in, &min, draft->min_groups, "it is above the number of groups, which is %u",
-                       draft->groups->count);
+    const uint32_t instances = groups_count(&groups, spec);
+    if (groups.doc->kind == DOC_LIST && spec->min_groups > groups.doc->count) {
+        fields_problem_in(task, "min_groups", "it is above the number of groups, which is %u",
+                          groups.doc->count);
     } else if (other != NULL) {
-        fields_problem(in, &at, other,
+        groups.doc = other;
+        fields_problem(&groups,
                        "instances, min_instances and array cannot be given together with groups");
-    } else if (draft->group_instances > TASK_INSTANCES_MAX) {
-        fields_problem(in, &at, draft->groups, "all groups together have at most %d instances",
+    } else if (instances > TASK_INSTANCES_MAX) {
+        fields_problem(&groups, "all groups together have at most %d instances",
                        TASK_INSTANCES_MAX);
-    } else if (draft->group_instances > 0) {
-        draft->spec.instances = draft->group_instances;
-        draft->spec.gang = true;
+    } else if (instances > 0) {
+        spec->instances = instances;
+        spec->gang = true;
     }
 }

@@ -11,52 +11,33 @@ extern const struct field task_file_fields[];
 
 struct task_draft {
     struct task_spec spec;
-    /* Here down to min_groups: the value in the document; NULL: not given. */
-    const struct doc *preemptible;
-    const struct doc *command;
-    const struct doc *entrypoint;
-    const struct doc *pools;
-    const struct doc *instances;
-    const struct doc *min_instances;
-    const struct doc *array;
-    const struct doc *slots;
-    const struct doc *gpu;
-    const struct doc *devices;
-    const struct doc *gpu_devices;
-    const struct doc *groups;
-    const struct doc *min_groups;
-    uint32_t group_instances; /* instances of all groups together */
-    int64_t gpu_milli;
+    const struct doc *pools;    /* the value that names the pools; NULL: none so far */
+    int64_t gpu_milli;          /* of `resources.gpu`; ASK_NOTHING: not given */
     struct named_amount *named; /* room for TASK_RESOURCES_MAX; NULL until the first one is read */
 };
 
-/* Reads the map `resources`. */
-void task_resources_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                         const struct field *field, void *draft);
+/* Makes a draft with the defaults of a task, in the arena. */
+struct task_draft *task_file_draft(struct arena *arena);
 
-/* Reads `devices: [0, 1]`. */
-void task_resources_devices_read(struct reader *in, const struct doc_place *place,
-                                 const struct doc *doc, const struct field *field, void *draft);
+/* Each `draft` is a struct task_draft. */
+void task_resources_read(const struct doc_value *v, void *draft);
+void task_resources_devices_read(const struct doc_value *v, void *draft);
 
 /* Reads the name of one pool, from `pool` or `resources.resource_pool`. */
-void task_resources_pool_read(struct reader *in, const struct doc_place *place,
-                              const struct doc *doc, const struct field *field, void *draft);
+void task_resources_pool_read(const struct doc_value *v, void *draft);
 
-/* Reads `topology: {required: zone, preferred: rack}`. */
-void task_groups_topology_read(struct reader *in, const struct doc_place *place,
-                               const struct doc *doc, const struct field *field, void *object);
-
-/* Reads `groups: [{name: leader, instances: 1, resources: {…}}, …]`. */
-void task_groups_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                      const struct field *field, void *draft);
-void task_groups_min_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                          const struct field *field, void *draft);
-void task_groups_finish(struct reader *in, const struct doc_place *place, struct task_draft *draft);
-
-/* Reads one level of a topology, the key of a node label; false: a problem was noted. */
-bool task_groups_level_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                            const char **ret);
+/* Notes which value names the pools; false: another value does so too, and a problem was noted. */
+bool task_resources_pools_once(const struct doc_value *v, struct task_draft *draft);
 
 /* Checks slots, gpu, gpu_memory and devices together, when all of them are read. */
-void task_resources_finish(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                           struct task_draft *draft);
+void task_resources_finish(const struct doc_value *task, struct task_draft *draft);
+
+/* Reads `topology: {required: zone, preferred: rack}`. */
+void task_groups_topology_read(const struct doc_value *v, void *draft);
+
+/* Reads `groups: [{name: leader, instances: 1, resources: {…}}, …]`. */
+void task_groups_read(const struct doc_value *v, void *draft);
+void task_groups_finish(const struct doc_value *task, struct task_draft *draft);
+
+/* Reads one level of a topology, the key of a node label; false: a problem was noted. */
+bool task_groups_level_read(const struct doc_value *v, const char **ret);

@@ -13,182 +13,148 @@
 enum { WHOLE = 1000 };
 
 /* Reads an amount in thousandths: a JSON number or a plain YAML scalar. */
-static bool asked_milli(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                        int64_t *ret)
+static bool asked_milli(const struct doc_value *v, int64_t *ret)
 {
-    struct error e;
-    bool number = doc->kind == DOC_NUMBER || (doc->kind == DOC_STRING && !doc->quoted);
-    if (doc->kind == DOC_NULL) {
-        fields_problem(in, place, doc, "an amount is missing, like %s: 1", place->key);
+    static const char wanted[] = "an amount (a number of 0 or more)";
+    if (v->doc->kind == DOC_NULL) {
+        fields_problem(v, "an amount is missing, like %s: 1", v->key);
         return false;
     }
-    if (!number) {
-        fields_problem(in, place, doc, "an amount (a number of 0 or more) is wanted, not %s",
-                       fields_what(doc));
+    if (v->doc->kind == DOC_STRING && v->doc->quoted) {
+        fields_wanted(v, wanted);
         return false;
     }
-    if (amount_milli(doc->text, ret, &e) != ERR_OK) {
-        fields_problem(in, place, doc, "%s", e.text);
-        return false;
-    }
-    return true;
+    return fields_value_amount(v, amount_milli, wanted, ret);
 }
 
-static bool value_bytes(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                        int64_t *ret)
+static int64_t *amount_in(const struct doc_value *v, void *draft)
 {
-    struct error e;
-    if (doc->kind != DOC_NUMBER && doc->kind != DOC_STRING) {
-        fields_problem(in, place, doc, "a size like 64Gi or a number of bytes is wanted, not %s",
-                       fields_what(doc));
-        return false;
-    }
-    if (amount_bytes(doc->text, ret, &e) != ERR_OK) {
-        fields_problem(in, place, doc, "%s", e.text);
-        return false;
-    }
-    return true;
+    return (int64_t *)((char *)draft + v->field->offset);
+}
+
+static void milli_read(const struct doc_value *v, void *draft)
+{
+    (void)asked_milli(v, amount_in(v, draft));
+}
+
+static void bytes_read(const struct doc_value *v, void *draft)
+{
+    (void)fields_value_amount(v, amount_bytes, "a size like 64Gi or a number of bytes",
+                              amount_in(v, draft));
 }
 
 /* Reads slots. An amount above one device must be a whole number. */
-static bool value_slots(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                        int64_t *ret)
+static void slots_read(const struct doc_value *v, void *draft)
 {
     int64_t milli;
-    if (!asked_milli(in, place, doc, &milli)) {
-        return false;
+    if (!asked_milli(v, &milli)) {
+        return;
     }
     if (milli > WHOLE && milli % WHOLE != 0) {
         fields_problem(
-            in, place, doc,
+            v,
             "a number above 1 must be whole (a number below 1 is a part of one device), not '%s'",
-            doc->text.p);
-        return false;
+            v->doc->text.p);
+    } else {
+        *amount_in(v, draft) = milli;
     }
-    *ret = milli;
-    return true;
 }
 
-static void named_add(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                      struct task_draft *draft)
+static void named_read(const struct doc_value *v, struct task_draft *draft)
 {
-    struct error e;
-    if (name_check(doc->key, "a resource", &e) != ERR_OK) {
-        fields_problem(in, place, doc, "%s", e.text);
-        return;
-    }
-    int64_t milli;
-    if (!asked_milli(in, place, doc, &milli)) {
-        return;
-    }
     struct task_spec *spec = &draft->spec;
+    struct error e;
+    int64_t milli;
+    if (!fields_ok(v, name_check(v->doc->key, "a resource", &e), &e) || !asked_milli(v, &milli)) {
+        return;
+    }
     if (spec->resource_count == TASK_RESOURCES_MAX) {
-        fields_problem(in, place, doc, "a task asks for at most %d named resources",
-                       TASK_RESOURCES_MAX);
+        fields_problem(v, "a task asks for at most %d named resources", TASK_RESOURCES_MAX);
         return;
     }
     if (draft->named == NULL) {
-        draft->named = arena_new(in->arena, struct named_amount, TASK_RESOURCES_MAX);
+        draft->named = arena_new(v->in->arena, struct named_amount, TASK_RESOURCES_MAX);
         spec->resources = draft->named;
     }
-    draft->named[spec->resource_count++] = (struct named_amount){doc->key.p, milli};
-    in->text_bytes += doc->key.len + 1;
+    draft->named[spec->resource_count++] = (struct named_amount){v->key, milli};
+    v->in->text_bytes += v->doc->key.len + 1;
 }
 
-static void resource_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                          struct task_draft *draft)
-{
-    struct task_spec *spec = &draft->spec;
-    if (str_is(doc->key, "slots")) {
-        if (value_slots(in, place, doc, &spec->slots_milli)) {
-            draft->slots = doc;
-        }
-    } else if (str_is(doc->key, "gpu")) {
-        if (value_slots(in, place, doc, &draft->gpu_milli)) {
-            draft->gpu = doc;
-        }
-    } else if (str_is(doc->key, "cpu")) {
-        (void)asked_milli(in, place, doc, &spec->cpu_milli);
-    } else if (str_is(doc->key, "memory")) {
-        (void)value_bytes(in, place, doc, &spec->memory_bytes);
-    } else if (str_is(doc->key, "gpu_memory")) {
-        (void)value_bytes(in, place, doc, &spec->gpu_memory_bytes);
-    } else if (str_is(doc->key, "gpu_devices")) {
-        uint64_t count;
-        if (fields_value_u64(in, place, doc, 1, NODE_DEVICES_MAX, &count)) {
-            spec->gpu_devices = (uint32_t)count;
-            draft->gpu_devices = doc;
-        }
-    } else if (str_is(doc->key, "resource_pool")) {
-        if (doc->kind != DOC_NULL) {
-            task_resources_pool_read(in, place, doc, NULL, draft);
-        }
-    } else {
-        named_add(in, place, doc, draft);
-    }
-}
+#define IN_DRAFT(member) offsetof(struct task_draft, member)
 
-void task_resources_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                         const struct field *field, void *draft)
+/* Every other name is that of a named resource. */
+static const struct field known_fields[] = {
+    {.name = "slots", .read = slots_read, .offset = IN_DRAFT(spec.slots_milli)},
+    {.name = "gpu", .read = slots_read, .offset = IN_DRAFT(gpu_milli)},
+    {.name = "cpu", .read = milli_read, .offset = IN_DRAFT(spec.cpu_milli)},
+    {.name = "memory", .read = bytes_read, .offset = IN_DRAFT(spec.memory_bytes)},
+    {.name = "gpu_memory", .read = bytes_read, .offset = IN_DRAFT(spec.gpu_memory_bytes)},
+    FIELDS_COUNT("gpu_devices", struct task_draft, spec.gpu_devices, 1, NODE_DEVICES_MAX),
+    {.name = "resource_pool", .read = task_resources_pool_read},
+    {0},
+};
+
+void task_resources_read(const struct doc_value *v, void *draft)
 {
-    (void)field;
-    if (doc->kind != DOC_MAP) {
-        fields_problem(in, place, doc,
-                       "a map of names and amounts is wanted, like {slots: 1}, not %s",
-                       fields_what(doc));
+    if (v->doc->kind != DOC_MAP) {
+        fields_problem(v, "a map of names and amounts is wanted, like {slots: 1}, not %s",
+                       fields_what(v->doc));
         return;
     }
-    for (const struct doc *item = doc->first; item != NULL; item = item->next) {
-        struct doc_place at = {.up = place, .key = item->key.p};
-        resource_read(in, &at, item, draft);
+    for (struct doc_value item = fields_first(v); item.doc != NULL; fields_next(&item)) {
+        item.field = known_fields;
+        while (item.field->name != NULL && strcmp(item.field->name, item.key) != 0) {
+            item.field++;
+        }
+        if (item.field->name == NULL) {
+            named_read(&item, draft);
+        } else {
+            item.field->read(&item, draft);
+        }
     }
 }
 
-void task_resources_devices_read(struct reader *in, const struct doc_place *place,
-                                 const struct doc *doc, const struct field *field, void *object)
+void task_resources_devices_read(const struct doc_value *v, void *object)
 {
-    (void)field;
-    struct task_draft *draft = object;
-    if (doc->kind != DOC_LIST) {
-        fields_problem(in, place, doc, "a list of device indices is wanted, like [0, 1], not %s",
-                       fields_what(doc));
+    if (v->doc->kind != DOC_LIST) {
+        fields_problem(v, "a list of device indices is wanted, like [0, 1], not %s",
+                       fields_what(v->doc));
         return;
     }
     uint64_t mask = 0;
-    uint32_t index = 0;
-    for (const struct doc *item = doc->first; item != NULL; item = item->next) {
-        struct doc_place at = {.up = place, .index = index++};
+    for (struct doc_value item = fields_first(v); item.doc != NULL; fields_next(&item)) {
         uint64_t device;
-        if (!fields_value_u64(in, &at, item, 0, NODE_DEVICES_MAX - 1, &device)) {
+        if (!fields_value_u64(&item, 0, NODE_DEVICES_MAX - 1, &device)) {
             return;
         }
         if ((mask >> device & 1) != 0) {
-            fields_problem(in, &at, item, "device %u comes twice", (unsigned)device);
+            fields_problem(&item, "device %u comes twice", (unsigned)device);
             return;
         }
         mask |= (uint64_t)1 << device;
     }
-    draft->spec.device_mask = mask;
-    draft->devices = mask != 0 ? doc : NULL;
+    ((struct task_draft *)object)->spec.device_mask = mask;
 }
 
-void task_resources_pool_read(struct reader *in, const struct doc_place *place,
-                              const struct doc *doc, const struct field *field, void *object)
+bool task_resources_pools_once(const struct doc_value *v, struct task_draft *draft)
 {
-    (void)field;
+    if (draft->pools != NULL) {
+        fields_problem(v, "the pool is given twice (also in line %u)", draft->pools->line);
+        return false;
+    }
+    draft->pools = v->doc;
+    return true;
+}
+
+void task_resources_pool_read(const struct doc_value *v, void *object)
+{
     struct task_draft *draft = object;
     const char *name;
-    if (draft->pools != NULL) {
-        fields_problem(in, place, doc, "the pool is given twice (also in line %u)",
-                       draft->pools->line);
-        return;
+    if (v->doc->kind != DOC_NULL && task_resources_pools_once(v, draft) &&
+        fields_value_name(v, "a pool", &name)) {
+        draft->spec.pools = arena_dup(v->in->arena, &name, sizeof(char *));
+        draft->spec.pool_count = 1;
     }
-    draft->pools = doc;
-    if (!fields_value_name(in, place, doc, "a pool", &name)) {
-        return;
-    }
-    draft->spec.pools = arena_dup(in->arena, &name, sizeof(char *));
-    draft->spec.pool_count = 1;
 }
 
 /* True when the request is for a part of each device, by fraction or by memory. */
@@ -199,17 +165,15 @@ static bool asks_parts(const struct task_spec *spec)
 }
 
 /* Checks `devices`. Chosen devices are whole, unless the request is for a part of each device. */
-static void devices_finish(struct reader *in, const struct doc_place *place,
-                           struct task_draft *draft)
+static void devices_finish(const struct doc_value *task, struct task_spec *spec)
 {
-    struct task_spec *spec = &draft->spec;
     const int count = __builtin_popcountll(spec->device_mask);
     const bool parts = asks_parts(spec);
     spec->needs_gpu = true;
     if (parts ? spec->gpu_devices != 0 && (int)spec->gpu_devices != count
               : spec->slots_milli != ASK_NOTHING && spec->slots_milli != (int64_t)count * WHOLE) {
-        fields_problem(in, place, draft->devices, "names %d devices, but %s another number", count,
-                       parts ? "gpu_devices is" : "slots is");
+        fields_problem_in(task, "devices", "names %d devices, but %s another number", count,
+                          parts ? "gpu_devices is" : "slots is");
         return;
     }
     if (!parts) {
@@ -217,17 +181,14 @@ static void devices_finish(struct reader *in, const struct doc_place *place,
     }
 }
 
-void task_resources_finish(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                           struct task_draft *draft)
+void task_resources_finish(const struct doc_value *task, struct task_draft *draft)
 {
     struct task_spec *spec = &draft->spec;
-    struct doc_place resources = {.up = place, .key = "resources"};
-    struct doc_place gpu = {.up = &resources, .key = "gpu"};
-    struct doc_place devices = {.up = place, .key = "devices"};
-    if (draft->gpu != NULL) {
-        if (draft->slots != NULL && spec->slots_milli != draft->gpu_milli) {
-            fields_problem(in, &gpu, draft->gpu,
-                           "gpu and slots are the same thing; give one of them");
+    const struct doc_value resources = fields_child(task, "resources");
+    if (draft->gpu_milli != ASK_NOTHING) {
+        if (spec->slots_milli != ASK_NOTHING && spec->slots_milli != draft->gpu_milli) {
+            fields_problem_in(&resources, "gpu",
+                              "gpu and slots are the same thing; give one of them");
             return;
         }
         spec->slots_milli = draft->gpu_milli;
@@ -236,20 +197,19 @@ void task_resources_finish(struct reader *in, const struct doc_place *place, con
     if (spec->slots_milli > 0 && spec->slots_milli < WHOLE) {
         spec->needs_gpu = true; /* only a device can be divided */
     }
-    if (draft->devices != NULL) {
-        devices_finish(in, &devices, draft);
+    if (spec->device_mask != 0) {
+        devices_finish(task, spec);
     }
     if (spec->gpu_memory_bytes > 0) {
         spec->needs_gpu = true;
         if (spec->slots_milli == 0) {
-            struct doc_place memory = {.up = &resources, .key = "gpu_memory"};
-            fields_problem(in, &memory, doc, "needs at least a part of a device, but slots is 0");
+            fields_problem_in(&resources, "gpu_memory",
+                              "needs at least a part of a device, but slots is 0");
         }
     }
-    if (draft->gpu_devices != NULL && !asks_parts(spec)) {
-        struct doc_place several = {.up = &resources, .key = "gpu_devices"};
-        fields_problem(
-            in, &several, draft->gpu_devices,
+    if (spec->gpu_devices != 0 && !asks_parts(spec)) {
+        fields_problem_in(
+            &resources, "gpu_devices",
             "it needs a request for a part of a device: gpu below 1, or gpu_memory without gpu");
     }
 }

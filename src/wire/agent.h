@@ -41,12 +41,12 @@ struct agent_joined {
     const char *credential;
 };
 
-void agent_hello_join_encode(const struct agent_join *join, struct buf *out);
-must_use enum err agent_hello_join_decode(struct str text, struct arena *arena,
-                                          struct agent_join *ret, struct error *e);
-void agent_hello_joined_encode(const struct agent_joined *joined, struct buf *out);
-must_use enum err agent_hello_joined_decode(struct str text, struct arena *arena,
-                                            struct agent_joined *ret, struct error *e);
+void agent_join_encode(const struct agent_join *join, struct buf *out);
+must_use enum err agent_join_decode(struct str text, struct arena *arena, struct agent_join *ret,
+                                    struct error *e);
+void agent_joined_encode(const struct agent_joined *joined, struct buf *out);
+must_use enum err agent_joined_decode(struct str text, struct arena *arena,
+                                      struct agent_joined *ret, struct error *e);
 
 /* ---- hello ---- */
 

@@ -3,27 +3,13 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "wire/attempt_key.h"
 
-#include <string.h>
-
-static size_t digits_add(char *out, size_t at, uint64_t value)
-{
-    char text[20];
-    size_t from = sizeof text;
-    do {
-        text[--from] = (char)('0' + value % 10);
-        value /= 10;
-    } while (value > 0);
-    memcpy(out + at, text + from, sizeof text - from);
-    return at + (sizeof text - from);
-}
-
 size_t attempt_key_text(struct attempt_key key, char *out)
 {
-    size_t at = digits_add(out, 0, key.task.v);
+    size_t at = str_u64(out, key.task.v);
     out[at++] = '.';
-    at = digits_add(out, at, key.index);
+    at += str_u64(out + at, key.index);
     out[at++] = ':';
-    at = digits_add(out, at, key.attempt);
+    at += str_u64(out + at, key.attempt);
     out[at] = '\0';
     return at;
 }

@@ -14,7 +14,7 @@ void error_json(const struct error *e, struct buf *out);
  * "protocol". */
 void error_json_code(const char *code, const char *message, struct buf *out);
 
-/* Writes a refusal of core_decide(): the code of reason_help_err() (or "key-reused"), the
+/* Writes a refusal of core_decide(): the code of reason_text_err() (or "key-reused"), the
  * sentence, the field and `"reason":{…}`. With `of_many` the path begins with the index of the
  * task: "[3].resources.foo". */
 void error_json_refusal(const struct core *core, const struct facts *facts, bool of_many,

@@ -1,13 +1,12 @@
-/* event_json.c - writes facts as events. Most of an event follows from the table of the fact's
- * body (core/state/fact_bodies.c): each row that has a name is written under this name.
+/* event_json.c - writes facts as events. Most of an event follows from the fields of the
+ * fact's body (core/state/facts.def): each field that has a name is written under this name.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "wire/event_json.h"
 
-#include "wire/eviction_json.h"
+#include "wire/explain_json.h"
 
 #include "wire/part_json.h"
 #include "wire/record_json.h"
-#include "wire/time_text.h"
 
 /* How many values `place` of struct record_field has. */
 enum { PLACES = 3 };
@@ -66,14 +65,6 @@ struct event_json_subject event_json_subject(const struct core *core, const stru
     return subject;
 }
 
-static void account_json(struct json_out *j, const struct core *core, account_id id)
-{
-    const struct account *account = query_account(core, id);
-    if (account != NULL) {
-        json_out_kv_text(j, names_account_kind(account->kind), query_account_name(core, id));
-    }
-}
-
 static bool is_named(const struct record_field *field, const char *name)
 {
     return strcmp(field->name, name) == 0;
@@ -91,7 +82,7 @@ static void fields_json(struct json_out *j, const struct core *core, const struc
                 continue;
             }
             if (is_named(field, "account")) {
-                account_json(j, core, (account_id){(uint32_t)record_value(field, fact)});
+                part_json_account(j, core, (account_id){(uint32_t)record_value(field, fact)});
             } else {
                 record_json_put_field(j, field, fact);
             }
@@ -102,27 +93,10 @@ static void fields_json(struct json_out *j, const struct core *core, const struc
 static void submitted_json(struct json_out *j, const struct core *core, const struct fact *fact)
 {
     const struct task_spec *spec = fact->task_submitted.spec;
-    json_out_kv_text(j, "name", spec->name);
-    json_out_kv_text(j, "user", spec->user);
-    json_out_kv_text(j, "project", spec->project);
-    json_out_kv_text(j, "kind", names_task_kind(spec->kind));
-    json_out_kv_u64(j, "priority", spec->priority);
-    json_out_kv_u64(j, "instances", spec->instances);
-    json_out_key(j, "resources");
+    json_out_put(j, "name:%s,user:%s,project:%s,kind:%s,priority:%u,instances:%u", spec->name,
+                 spec->user, spec->project, names_task_kind(spec->kind), spec->priority,
+                 spec->instances);
     part_json_request(j, core, fact->task_submitted.request);
-}
-
-static void reservations_json(struct json_out *j, const struct fact *fact)
-{
-    json_out_key(j, "reservations");
-    json_out_array(j);
-    for (uint32_t i = 0; i < fact->reserved.count; i++) {
-        json_out_object(j);
-        json_out_kv_u64(j, "task", fact->reserved.at[i].task.v);
-        time_text_json(j, "until", fact->reserved.at[i].until_ms);
-        json_out_end(j);
-    }
-    json_out_end(j);
 }
 
 /* Writes what no single row of the fact says. */
@@ -131,7 +105,7 @@ static void more_json(struct json_out *j, const struct core *core, const struct 
     if (fact->type == FACT_TASK_SUBMITTED) {
         submitted_json(j, core, fact);
     } else if (fact->type == FACT_EVICTED) {
-        eviction_json(j, core, &fact->evicted.why);
+        explain_json_eviction(j, core, &fact->evicted.why);
     } else if (fact->type == FACT_ATTEMPT_STARTED) {
         json_out_kv_bool(j, "workdir_used", !fact->attempt_started.workdir_missed);
     } else if (fact->type == FACT_TASK_MOVED) {
@@ -141,39 +115,28 @@ static void more_json(struct json_out *j, const struct core *core, const struct 
         json_out_kv_text(j, names_account_kind(fact->account_set.spec->kind),
                          fact->account_set.spec->name);
     } else if (fact->type == FACT_RESERVED) {
-        reservations_json(j, fact);
+        part_json_reservations(j, fact->reserved.at, fact->reserved.count);
     }
-}
-
-/* A fact that creates a pool carries the pool's name, because the state may not have the pool
- * yet. */
-static const char *pool_name(const struct core *core, const struct fact *fact, pool_id pool)
-{
-    return fact->type == FACT_POOL_SET ? fact->pool_set.spec->name : query_pool_name(core, pool);
-}
-
-static const char *node_name(const struct core *core, const struct fact *fact, node_id node)
-{
-    return fact->type == FACT_NODE_SET ? fact->node_set.spec->name : query_node_name(core, node);
 }
 
 void event_json(struct json_out *j, const struct core *core, uint64_t seq, const struct fact *fact)
 {
     struct event_json_subject subject = event_json_subject(core, fact);
-    json_out_object(j);
-    json_out_kv_u64(j, "seq", seq);
-    time_text_json(j, "time", fact->time_ms);
-    json_out_kv_text(j, "type", fact_type_name(fact->type));
-    json_out_kv_text(j, "actor", fact->actor);
-    json_out_kv_text(j, "cause", fact->cause);
+    json_out_put(j, "{seq:%lu,time:%td,type:%s,actor:%s,cause:%s", seq, fact->time_ms,
+                 fact_type_name(fact->type), fact->actor, fact->cause);
     if (subject.task.v != 0) {
         json_out_kv_u64(j, "task", subject.task.v);
     }
+    /* The state may not have a pool or a node yet that the fact makes. */
     if (subject.pool.v != 0) {
-        json_out_kv_text(j, "pool", pool_name(core, fact, subject.pool));
+        json_out_kv_text(j, "pool",
+                         fact->type == FACT_POOL_SET ? fact->pool_set.spec->name
+                                                     : query_pool_name(core, subject.pool));
     }
     if (subject.node.v != 0) {
-        json_out_kv_text(j, "node", node_name(core, fact, subject.node));
+        json_out_kv_text(j, "node",
+                         fact->type == FACT_NODE_SET ? fact->node_set.spec->name
+                                                     : query_node_name(core, subject.node));
     }
     fields_json(j, core, fact);
     more_json(j, core, fact);

@@ -1,49 +1,141 @@
-/* explain_json.c - why a task waits, the nodes that come closest, and what would help.
+/* explain_json.c - why an instance was evicted; why a task waits, the nodes that come closest, and
+ * what would help.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "wire/explain_json.h"
 
-#include "wire/eviction_json.h"
 #include "wire/part_json.h"
-#include "wire/reason_help.h"
 #include "wire/reason_text.h"
-#include "wire/time_text.h"
-#include "wire/task_json.h"
 
-enum { MESSAGE_MAX = 1024 };
+#include <inttypes.h>
+
+/* ---- evictions ---- */
+
+enum { MS_PER_SECOND = 1000 };
+
+static void side_json(struct json_out *j, const struct core *core, const char *name,
+                      resource_id resource, const struct eviction_side *side)
+{
+    json_out_key(j, name);
+    json_out_object(j);
+    part_json_account(j, core, side->account);
+    part_json_bound(j, "allocated", resource, side->allocated);
+    part_json_bound(j, "guaranteed", resource, side->guaranteed);
+    part_json_bound(j, "share", resource, side->share);
+    json_out_end(j);
+}
+
+void explain_json_eviction(struct json_out *j, const struct core *core, const struct eviction *why)
+{
+    json_out_kv_text(j, "rule", names_eviction_rule(why->rule));
+    if (why->claimant.v == 0) {
+        return;
+    }
+    json_out_put(j, "claimant:%lu,resource:%s", why->claimant.v,
+                 query_resource_name(core, why->resource));
+    side_json(j, core, "victim", why->resource, &why->victim);
+    side_json(j, core, "taker", why->resource, &why->taker);
+}
+
+static void bound_text(const char *before, resource_id resource, int64_t amount, struct buf *out)
+{
+    buf_add_str(out, before);
+    if (amount == QUOTA_UNLIMITED) {
+        buf_add_str(out, "unlimited");
+    } else {
+        reason_text_amount_bare(resource, amount, out);
+    }
+}
+
+static void side_text(const struct core *core, const struct eviction *why,
+                      const struct eviction_side *side, struct buf *out)
+{
+    const struct account *account = query_account(core, side->account);
+    if (account == NULL) {
+        buf_add_str(out, "an account that is gone");
+    } else {
+        buf_addf(out, "%s '%s'", names_account_kind(account->kind),
+                 query_account_name(core, side->account));
+    }
+    buf_add_str(out, " held ");
+    reason_text_amount(core, why->resource, side->allocated, out);
+    bound_text(" (guaranteed ", why->resource, side->guaranteed, out);
+    bound_text(", share ", why->resource, side->share, out);
+    buf_add_char(out, ')');
+}
+
+/* Appends the eviction as a sentence, without a full stop. */
+static void eviction_text(const struct core *core, const struct eviction *why, struct buf *out)
+{
+    static const char *const sentences[EVICTION_RULE_COUNT] = {
+        [EVICT_SHARE] = "its account was above its share",
+        [EVICT_GUARANTEE] =
+            "its account was above its guarantee, the other account within its guarantee",
+        [EVICT_PRIORITY] = "its priority was lower",
+        [EVICT_CONSOLIDATE] = "moved to another place to make room for a larger task",
+        [EVICT_STALE] = "its gang was below its minimum for too long",
+    };
+    buf_add_str(out, sentences[why->rule]);
+    if (why->rule == EVICT_STALE) {
+        return; /* no task takes the place */
+    }
+    buf_addf(out, ": for task %llu; ", (unsigned long long)why->claimant.v);
+    side_text(core, why, &why->victim, out);
+    if (why->victim.account.v != why->taker.account.v) {
+        buf_add_str(out, "; ");
+        side_text(core, why, &why->taker, out);
+    }
+}
+
+void explain_json_evicted(struct json_out *j, const struct core *core, const struct task *task)
+{
+    const struct eviction_note *note = query_task_eviction(core, task->id);
+    if (note == NULL) {
+        json_out_kv_text(j, "evicted", NULL);
+        return;
+    }
+    struct buf text;
+    buf_init(&text, REASON_TEXT_MAX);
+    eviction_text(core, &note->why, &text);
+    json_out_put(j, "evicted:{at:%td,index:%u", note->at_ms, note->index);
+    explain_json_eviction(j, core, &note->why);
+    json_out_put(j, "message:%s,work_lost:{slot_seconds:%.3ld,cpu_seconds:%.3ld}}", buf_text(&text),
+                 note->slots_lost / MS_PER_SECOND, note->cpu_lost / MS_PER_SECOND);
+    buf_done(&text);
+}
+
+/* ---- why a task waits ---- */
+
+/* What a node lacks. */
+static const char *const lacks[REASON_COUNT] = {
+    [REASON_TOO_LARGE] = "is smaller than {wanted}",
+    [REASON_NO_ROOM] = "{free} free of the {wanted} that the task needs",
+    [REASON_RESERVED] = "{free} not kept of the {wanted} that the task needs",
+    [REASON_PROMISED] = "{free} not promised of the {wanted} that the task needs",
+    [REASON_NO_DEVICES] = "does not have the requested devices",
+    [REASON_OTHER_LABELS] = "does not have the requested labels",
+    [REASON_AVOIDED] = "is avoided by the task",
+    [REASON_DEVICES_BUSY] = "the devices are in use",
+    [REASON_AUX_FULL] = "already runs its maximum number of tasks without slots",
+};
 
 /* Says in words what this node lacks. */
 static void near_text(const struct core *core, const struct explain_node *near, struct buf *out)
 {
     const struct node *node = query_node(core, near->node);
-    if (near->code == REASON_TOO_LARGE) {
-        buf_add_str(out, "is smaller than ");
+    if (near->code == REASON_TOO_LARGE && near->available > near->wanted) {
+        /* A part of a wide task may want a node of exactly its size: `uneven: off`. */
+        buf_add_str(out, "is not a node of just ");
         reason_text_amount(core, near->resource, near->wanted, out);
-    } else if (near->code == REASON_NO_ROOM || near->code == REASON_RESERVED ||
-               near->code == REASON_PROMISED) {
-        reason_text_amount(core, near->resource, near->available, out);
-        buf_add_str(out, near->code == REASON_NO_ROOM    ? " free of the "
-                         : near->code == REASON_PROMISED ? " not promised of the "
-                                                         : " not kept of the ");
-        reason_text_amount(core, near->resource, near->wanted, out);
-        buf_add_str(out, " that the task needs");
-    } else if (near->code == REASON_NODES_AWAY) {
-        bool draining = node != NULL && node->state == NODE_UP && node->draining;
-        buf_addf(out, "is %s",
-                 draining       ? "draining"
-                 : node != NULL ? names_node_state((enum node_state)node->state)
-                                : "gone");
-    } else if (near->code == REASON_NO_DEVICES) {
-        buf_add_str(out, "does not have the requested devices");
-    } else if (near->code == REASON_OTHER_LABELS) {
-        buf_add_str(out, "does not have the requested labels");
-    } else if (near->code == REASON_AVOIDED) {
-        buf_add_str(out, "is avoided by the task");
-    } else if (near->code == REASON_DEVICES_BUSY) {
-        buf_add_str(out, "the devices are in use");
-    } else if (near->code == REASON_AUX_FULL) {
-        buf_add_str(out, "already runs its maximum number of tasks without slots");
+    } else if (near->code != REASON_NODES_AWAY) {
+        const struct reason reason = {
+            .resource = near->resource, .wanted = near->wanted, .available = near->available};
+        const char *sentence = lacks[near->code];
+        reason_text_fill(core, &reason, sentence != NULL ? sentence : "has room", out);
+    } else if (node != NULL && node->state == NODE_UP && node->draining) {
+        buf_add_str(out, "is draining");
     } else {
-        buf_add_str(out, "has room");
+        buf_addf(out, "is %s",
+                 node != NULL ? names_node_state((enum node_state)node->state) : "gone");
     }
 }
 
@@ -52,50 +144,158 @@ static void near_json(struct json_out *j, const struct core *core, const struct 
     struct buf message;
     bool amount = near->code == REASON_NO_ROOM || near->code == REASON_TOO_LARGE ||
                   near->code == REASON_RESERVED || near->code == REASON_PROMISED;
-    buf_init(&message, MESSAGE_MAX);
+    buf_init(&message, REASON_TEXT_MAX);
     near_text(core, near, &message);
-    json_out_object(j);
-    json_out_kv_text(j, "node", query_node_name(core, near->node));
-    json_out_kv_text(j, "code", names_reason(near->code));
+    json_out_put(j, "{node:%s,code:%s", query_node_name(core, near->node),
+                 names_reason(near->code));
     json_out_kv_text(j, "resource", amount ? query_resource_name(core, near->resource) : NULL);
-    json_out_key(j, "wanted");
-    reason_text_amount_json(j, near->resource, amount ? near->wanted : 0);
-    json_out_key(j, "available");
-    reason_text_amount_json(j, near->resource, amount ? near->available : 0);
-    json_out_kv_text(j, "message", buf_text(&message));
-    json_out_end(j);
+    part_json_amount(j, "wanted", near->resource, amount ? near->wanted : 0);
+    part_json_amount(j, "available", near->resource, amount ? near->available : 0);
+    json_out_put(j, "message:%s}", buf_text(&message));
     buf_done(&message);
-}
-
-static void bound_json(struct json_out *j, const char *name, resource_id resource, int64_t bound)
-{
-    json_out_key(j, name);
-    if (bound == QUOTA_UNLIMITED) {
-        json_out_null(j);
-    } else {
-        reason_text_amount_json(j, resource, bound);
-    }
 }
 
 /* Writes what the account that holds the task back has and may have. */
 static void account_figures_json(struct json_out *j, const struct core *core,
                                  const struct explain_account *account)
 {
-    json_out_key(j, "account");
     const struct account *row = query_account(core, account->id);
     if (row == NULL) {
-        json_out_null(j);
+        json_out_kv_text(j, "account", NULL);
         return;
     }
-    json_out_object(j);
-    json_out_kv_text(j, "kind", names_account_kind(row->kind));
-    json_out_kv_text(j, "name", query_account_name(core, account->id));
-    json_out_kv_text(j, "resource", query_resource_name(core, account->resource));
-    bound_json(j, "guaranteed", account->resource, account->guaranteed);
-    bound_json(j, "share", account->resource, account->share);
-    bound_json(j, "allocated", account->resource, account->allocated);
-    bound_json(j, "limit", account->resource, account->limit);
+    json_out_put(j, "account:{kind:%s,name:%s,resource:%s", names_account_kind(row->kind),
+                 query_account_name(core, account->id),
+                 query_resource_name(core, account->resource));
+    part_json_bound(j, "guaranteed", account->resource, account->guaranteed);
+    part_json_bound(j, "share", account->resource, account->share);
+    part_json_bound(j, "allocated", account->resource, account->allocated);
+    part_json_bound(j, "limit", account->resource, account->limit);
     json_out_end(j);
+}
+
+/* ---- what would help ---- */
+
+/* Returns the sentence with its {words} filled in. */
+static const char *filled(const struct core *core, const struct reason *reason,
+                          const char *sentence, struct arena *arena)
+{
+    struct buf text;
+    buf_init(&text, REASON_TEXT_MAX);
+    reason_text_fill(core, reason, sentence, &text);
+    const char *copy = arena_str(arena, buf_text(&text));
+    buf_done(&text);
+    return copy;
+}
+
+static const char smaller[] = "request {smallest} or less, and the task can start now";
+
+/* Suggests a smaller request and a higher priority. Each of the two alone lets the task start. */
+static uint32_t room_suggestions(const struct core *core, task_id id, const struct explanation *why,
+                                 struct arena *arena, const char **ret)
+{
+    uint32_t count = 0;
+    if (why->reason.smallest > 0 && reason_text_has_amount(why->reason.code)) {
+        ret[count++] = filled(core, &why->reason, smaller, arena);
+    }
+    const uint32_t priority =
+        explain_time_for_room(why->reason.code) ? explain_time_priority(core, id) : 0;
+    if (priority != 0) {
+        ret[count++] = arena_fmt(arena, "weir task edit %" PRIu64 " --priority %u", id.v, priority);
+    }
+    return count;
+}
+
+/* Suggests a move ahead of the holder, whose kept places the task may then use. This works only
+ * if there is one holder, and if the holder waits in the same queue. */
+static const char *ahead(const struct core *core, task_id id, const struct reason *reason,
+                         struct arena *arena)
+{
+    const struct task *task = query_task(core, id);
+    const struct task *holder = query_task(core, reason->task);
+    const struct pool *pool = query_pool(core, reason->pool);
+    if (task == NULL || holder == NULL || pool == NULL || pool->reserved_count > 1 ||
+        pool->policy == POLICY_FIFO || pool->order == QUEUE_SHORT_FIRST ||
+        task->account.v != holder->account.v || task->priority != holder->priority) {
+        return NULL;
+    }
+    return arena_fmt(arena, "weir task move %" PRIu64 " --ahead-of %" PRIu64, id.v, holder->id.v);
+}
+
+/* Returns the one command that helps with this code; NULL: there is none. */
+static const char *command(const struct core *core, task_id id, const struct explanation *why,
+                           struct arena *arena)
+{
+    static const char *const commands[REASON_COUNT] = {
+        [REASON_STAGED] = "weir task start {task}",
+        [REASON_PAUSED] = "weir task activate {task}",
+        [REASON_POOL_PAUSED] = "weir pool resume {pool}",
+        [REASON_POOL_EMPTY] = "weir agent --server URL --pool {pool} --join-token TOKEN",
+        [REASON_NODES_AWAY] = "weir node resume {node}",
+    };
+    const enum reason_code code = why->reason.code;
+    if (code == REASON_RESERVED) {
+        return ahead(core, id, &why->reason, arena);
+    }
+    if (commands[code] == NULL || (code == REASON_NODES_AWAY && why->resume.v == 0)) {
+        return NULL;
+    }
+    const struct reason about = {.task = id, .pool = why->reason.pool, .node = why->resume};
+    return filled(core, &about, commands[code], arena);
+}
+
+/* Writes the command that sets a quota large enough for the task: the amount already held, which
+ * may be above the bound, and the amount of the task. */
+static const char *quota(const struct core *core, const struct explanation *why, bool limit,
+                         struct arena *arena)
+{
+    const struct explain_account *account = &why->account;
+    struct buf text;
+    buf_init(&text, 256);
+    reason_text_amount_bare(account->resource, account->held + why->reason.wanted, &text);
+    const char *name = account->resource.v == RESOURCE_SLOTS
+                           ? "gpu"
+                           : query_resource_name(core, account->resource);
+    const struct account *row = query_account(core, account->id);
+    const bool department = row != NULL && row->kind == ACCOUNT_DEPARTMENT;
+    const char *command =
+        arena_fmt(arena, "weir quota set %s%s --pool %s %s%s=%s", department ? "--department " : "",
+                  query_account_name(core, account->id), query_pool_name(core, why->reason.pool),
+                  limit ? "--limit " : "", name, buf_text(&text));
+    buf_done(&text);
+    return command;
+}
+
+/* Suggests what helps a task that a bound of its accounts or its user holds back. */
+static uint32_t bound_suggestions(const struct core *core, const struct explanation *why,
+                                  struct arena *arena, const char **ret)
+{
+    uint32_t count = 0;
+    if (why->reason.code == REASON_OVER_GUARANTEE) {
+        ret[count++] = "submit the task with --preemptible";
+        ret[count++] = quota(core, why, false, arena);
+    } else if (why->reason.code == REASON_OVER_SHARE) {
+        ret[count++] = quota(core, why, false, arena);
+    } else if (why->reason.code == REASON_OVER_LIMIT) {
+        ret[count++] = quota(core, why, true, arena);
+    }
+    if (why->reason.smallest > 0) {
+        ret[count++] = filled(core, &why->reason, smaller, arena);
+    }
+    return count;
+}
+
+uint32_t explain_json_suggestions(const struct core *core, task_id id,
+                                  const struct explanation *why, struct arena *arena,
+                                  const char *ret[SUGGESTIONS_MAX])
+{
+    const enum reason_code code = why->reason.code;
+    if (code == REASON_OVER_LIMIT || code == REASON_OVER_GUARANTEE || code == REASON_USER_CAP ||
+        code == REASON_OVER_SHARE) {
+        return bound_suggestions(core, why, arena, ret);
+    }
+    ret[0] = command(core, id, why, arena);
+    return ret[0] != NULL ? 1 : room_suggestions(core, id, why, arena, ret);
 }
 
 void explain_json(struct json_out *j, const struct core *core, const struct task *task,
@@ -104,37 +304,26 @@ void explain_json(struct json_out *j, const struct core *core, const struct task
     struct explanation why;
     const char *suggestions[SUGGESTIONS_MAX];
     explain_task(core, task->id, &why);
-    json_out_object(j);
-    json_out_kv_u64(j, "task", task->id.v);
-    json_out_kv_text(j, "state", names_task_state((enum task_state)task->state));
-    bool further = why.position > EXPLAIN_POSITION_MAX;
-    part_json_u64_or_null(j, "position", further ? EXPLAIN_POSITION_MAX : why.position);
-    json_out_kv_bool(j, "further", further);
-    json_out_kv_text(j, "pool", query_pool_name(core, task->pool));
-    json_out_key(j, "reason");
+    const bool further = why.position > EXPLAIN_POSITION_MAX;
+    json_out_put(j, "{task:%lu,state:%s,position:%zu,further:%i,pool:%s,reason:", task->id.v,
+                 names_task_state((enum task_state)task->state),
+                 (uint64_t)(further ? EXPLAIN_POSITION_MAX : why.position), further,
+                 query_pool_name(core, task->pool));
     reason_text_json(j, core, &why.reason);
-    json_out_key(j, "expected");
-    json_out_object(j);
-    part_json_u64_or_null(j, "ms", (uint64_t)why.expect_ms);
-    json_out_kv_text(j, "from", names_length_source(why.expect_from));
-    json_out_end(j);
-    time_text_json(j, "reserved_until", why.reserved_until_ms);
+    json_out_put(j, "expected:{ms:%zu,from:%s},reserved_until:%td", (uint64_t)why.expect_ms,
+                 names_length_source(why.expect_from), why.reserved_until_ms);
     account_figures_json(j, core, &why.account);
-    eviction_json_evicted(j, core, task);
-    json_out_kv_u64(j, "nodes_total", why.nodes_total);
-    json_out_key(j, "nearest");
-    json_out_array(j);
+    explain_json_evicted(j, core, task);
+    json_out_put(j, "nodes_total:%u,nearest:[", why.nodes_total);
     for (uint32_t i = 0; i < why.near_count; i++) {
         near_json(j, core, &why.near[i]);
     }
-    json_out_end(j);
-    json_out_key(j, "blockers");
-    json_out_array(j);
+    json_out_put(j, "],blockers:[");
     for (uint32_t i = 0; i < why.blocker_count; i++) {
         json_out_u64(j, why.blockers[i].v);
     }
     json_out_end(j);
-    uint32_t count = reason_help_suggestions(core, task->id, &why, arena, suggestions);
+    uint32_t count = explain_json_suggestions(core, task->id, &why, arena, suggestions);
     part_json_texts(j, "suggestions", suggestions, count);
     json_out_end(j);
 }

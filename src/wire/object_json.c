@@ -63,12 +63,9 @@ static struct str word_for(const char *words, int64_t value)
     return word;
 }
 
-/* Writes a field as a file would have it, unless the value is the default. */
+/* Writes a field as a file would have it. */
 static void given_json(struct json_out *j, const struct object_field *row, const void *spec)
 {
-    if (object_default(row, spec)) {
-        return;
-    }
     if (row->record.type != RECORD_MS) {
         record_json_put_field(j, &row->record, spec);
         return;
@@ -107,8 +104,7 @@ static bool group_json(struct json_out *j, const struct object *object, enum obj
 
 void object_json_accepts(struct json_out *j, uint32_t accepts)
 {
-    json_out_key(j, "accepts");
-    json_out_array(j);
+    json_out_put(j, "accepts:[");
     for (int kind = 0; kind < TASK_KIND_COUNT; kind++) {
         if ((accepts >> kind & 1) != 0) {
             json_out_text(j, names_task_kind((enum task_kind)kind));
@@ -119,8 +115,7 @@ void object_json_accepts(struct json_out *j, uint32_t accepts)
 
 void object_json_pool(struct json_out *j, const struct pool_spec *spec)
 {
-    json_out_object(j);
-    json_out_kv_text(j, "name", spec->name);
+    json_out_put(j, "{name:%s", spec->name);
     (void)group_json(j, &pool_object, GROUP_TOP, NULL, spec);
     if (spec->accepts != 0) {
         object_json_accepts(j, spec->accepts);
@@ -128,14 +123,12 @@ void object_json_pool(struct json_out *j, const struct pool_spec *spec)
     if (spec->topology_count > 0) {
         part_json_texts(j, "topology", spec->topology, spec->topology_count);
     }
-    json_out_key(j, "scheduler");
-    json_out_object(j);
+    json_out_put(j, "scheduler:{");
     (void)group_json(j, &pool_object, GROUP_SCHEDULER, NULL, spec);
     if (group_json(j, &pool_object, GROUP_HISTORY, "history", spec)) {
         json_out_end(j);
     }
-    json_out_end(j);
-    json_out_end(j);
+    json_out_put(j, "}}");
 }
 
 /* Writes the number of instances, or the groups. */
@@ -178,7 +171,6 @@ void object_json_task(struct json_out *j, const struct task_spec *spec, bool env
     }
     instances_json(j, spec);
     if (task_parts_groups_said(&(struct task_spec){.topology = spec->topology})) {
-        json_out_key(j, "topology");
         part_json_topology(j, &spec->topology);
     }
     if (spec->preemptible != preemptible) {

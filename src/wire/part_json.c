@@ -5,67 +5,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-void part_json_request(struct json_out *j, const struct core *core, const struct request *request)
-{
-    /* A request with slots gets cpu and memory along with the slots, unless it names an amount;
-     * there 0 is an amount that was named. Without slots 0 means that nothing was named. */
-    const int64_t least = request_has_slots(request) ? 0 : 1;
-    /* A request for parts of several devices was written for each device, and the sum is stored. */
-    const int64_t parts = request->share_devices > 0 ? request->share_devices : 1;
-    bool other = request->cpu_milli >= least || request->memory_bytes >= least ||
-                 request->gpu_memory_bytes > 0 || request->named_count > 0;
-    json_out_object(j);
-    if (request->slots_milli > 0 || !other) {
-        json_out_kv_milli(j, request->needs_gpu ? "gpu" : "slots", request->slots_milli / parts);
-    }
-    if (parts > 1) {
-        json_out_kv_i64(j, "gpu_devices", parts);
-    }
-    if (request->gpu_memory_bytes > 0) {
-        json_out_kv_i64(j, "gpu_memory", request->gpu_memory_bytes);
-    }
-    if (request->cpu_milli >= least) {
-        json_out_kv_milli(j, "cpu", request->cpu_milli);
-    }
-    if (request->memory_bytes >= least) {
-        json_out_kv_i64(j, "memory", request->memory_bytes);
-    }
-    for (uint32_t i = 0; i < request->named_count; i++) {
-        json_out_kv_milli(j, query_resource_name(core, request->named[i].resource),
-                          request->named[i].milli);
-    }
-    json_out_end(j);
-}
-
-void part_json_depends(struct json_out *j, const struct task_spec *spec)
-{
-    json_out_key(j, "depends_on");
-    json_out_array(j);
-    for (uint32_t i = 0; i < spec->depends_count; i++) {
-        if ((spec->depends_any >> i & 1) == 0) {
-            json_out_u64(j, spec->depends_on[i]);
-            continue;
-        }
-        char text[32];
-        (void)snprintf(text, sizeof text, "%" PRIu64 ":any", spec->depends_on[i]);
-        json_out_text(j, text);
-    }
-    json_out_end(j);
-}
-
-void part_json_env(struct json_out *j, const struct task_spec *spec)
-{
-    json_out_key(j, "env");
-    json_out_object(j);
-    for (uint32_t i = 0; i < spec->env_count; i++) {
-        struct str value;
-        struct str name = str_cut(str_of(spec->env[i]), '=', &value);
-        json_out_key_str(j, name);
-        json_out_str(j, value);
-    }
-    json_out_end(j);
-}
-
 void part_json_labels(struct json_out *j, const char *key, const struct label *labels,
                       uint32_t count)
 {
@@ -97,38 +36,56 @@ void part_json_devices(struct json_out *j, const char *key, uint64_t devices)
     json_out_end(j);
 }
 
-void part_json_u64_or_null(struct json_out *j, const char *key, uint64_t value)
+void part_json_amount(struct json_out *j, const char *key, resource_id resource, int64_t amount)
 {
-    json_out_key(j, key);
-    if (value != 0) {
-        json_out_u64(j, value);
+    const bool bytes = resource.v == RESOURCE_MEMORY || resource.v == RESOURCE_GPU_MEMORY;
+    (bytes ? json_out_kv_i64 : json_out_kv_milli)(j, key, amount);
+}
+
+void part_json_bound(struct json_out *j, const char *key, resource_id resource, int64_t bound)
+{
+    if (bound == QUOTA_UNLIMITED) {
+        json_out_kv_text(j, key, NULL);
     } else {
-        json_out_null(j);
+        part_json_amount(j, key, resource, bound);
     }
 }
 
-void part_json_topology(struct json_out *j, const struct topology_spec *topology)
+void part_json_request(struct json_out *j, const struct core *core, const struct request *request)
 {
-    const bool required = topology->required != NULL && topology->required[0] != '\0';
-    const bool preferred = topology->preferred != NULL && topology->preferred[0] != '\0';
-    if (!required && !preferred) {
-        json_out_null(j);
-        return;
+    /* A request with slots gets cpu and memory along with the slots, unless it names an amount;
+     * there 0 is an amount that was named. Without slots 0 means that nothing was named. */
+    const int64_t least = request_has_slots(request) ? 0 : 1;
+    /* A request for parts of several devices was written for each device, and the sum is stored. */
+    const int64_t parts = request->share_devices > 0 ? request->share_devices : 1;
+    bool other = request->cpu_milli >= least || request->memory_bytes >= least ||
+                 request->gpu_memory_bytes > 0 || request->named_count > 0;
+    json_out_put(j, "resources:{");
+    if (request->slots_milli > 0 || !other) {
+        json_out_kv_milli(j, request->needs_gpu ? "gpu" : "slots", request->slots_milli / parts);
     }
-    json_out_object(j);
-    if (required) {
-        json_out_kv_text(j, "required", topology->required);
+    if (parts > 1) {
+        json_out_kv_i64(j, "gpu_devices", parts);
     }
-    if (preferred) {
-        json_out_kv_text(j, "preferred", topology->preferred);
+    if (request->gpu_memory_bytes > 0) {
+        json_out_kv_i64(j, "gpu_memory", request->gpu_memory_bytes);
+    }
+    if (request->cpu_milli >= least) {
+        json_out_kv_milli(j, "cpu", request->cpu_milli);
+    }
+    if (request->memory_bytes >= least) {
+        json_out_kv_i64(j, "memory", request->memory_bytes);
+    }
+    for (uint32_t i = 0; i < request->named_count; i++) {
+        json_out_kv_milli(j, query_resource_name(core, request->named[i].resource),
+                          request->named[i].milli);
     }
     json_out_end(j);
 }
 
 void part_json_asks(struct json_out *j, const struct task_spec *spec)
 {
-    json_out_key(j, "resources");
-    json_out_object(j);
+    json_out_put(j, "resources:{");
     if (spec->slots_milli != ASK_NOTHING) {
         /* A choice of devices implies "gpu"; writing "gpu" again changes nothing. */
         json_out_kv_milli(j, spec->needs_gpu ? "gpu" : "slots", spec->slots_milli);
@@ -151,17 +108,60 @@ void part_json_asks(struct json_out *j, const struct task_spec *spec)
     json_out_end(j);
 }
 
+void part_json_depends(struct json_out *j, const struct task_spec *spec)
+{
+    json_out_put(j, "depends_on:[");
+    for (uint32_t i = 0; i < spec->depends_count; i++) {
+        if ((spec->depends_any >> i & 1) == 0) {
+            json_out_u64(j, spec->depends_on[i]);
+            continue;
+        }
+        char text[32];
+        (void)snprintf(text, sizeof text, "%" PRIu64 ":any", spec->depends_on[i]);
+        json_out_text(j, text);
+    }
+    json_out_end(j);
+}
+
+void part_json_env(struct json_out *j, const struct task_spec *spec)
+{
+    json_out_put(j, "env:{");
+    for (uint32_t i = 0; i < spec->env_count; i++) {
+        struct str value;
+        json_out_key_str(j, str_cut(str_of(spec->env[i]), '=', &value));
+        json_out_str(j, value);
+    }
+    json_out_end(j);
+}
+
+void part_json_topology(struct json_out *j, const struct topology_spec *topology)
+{
+    const bool required = topology->required != NULL && topology->required[0] != '\0';
+    const bool preferred = topology->preferred != NULL && topology->preferred[0] != '\0';
+    if (!required && !preferred) {
+        json_out_kv_text(j, "topology", NULL);
+        return;
+    }
+    json_out_put(j, "topology:{");
+    if (required) {
+        json_out_kv_text(j, "required", topology->required);
+    }
+    if (preferred) {
+        json_out_kv_text(j, "preferred", topology->preferred);
+    }
+    json_out_end(j);
+}
+
 /* The recursion is as deep as the tree of groups. */
 static void groups_below(struct json_out *j, const struct task_spec *spec, uint32_t parent)
 {
-    json_out_array(j);
+    json_out_put(j, "groups:[");
     for (uint32_t i = 0; i < spec->group_count; i++) {
         const struct group_spec *group = &spec->groups[i];
         if (group->parent != parent) {
             continue;
         }
-        json_out_object(j);
-        json_out_kv_text(j, "name", group->name);
+        json_out_put(j, "{name:%s", group->name);
         if (group->instances > 0) {
             json_out_kv_u64(j, "instances", group->instances);
         }
@@ -174,10 +174,8 @@ static void groups_below(struct json_out *j, const struct task_spec *spec, uint3
         if (group->asks != NULL) {
             part_json_asks(j, group->asks);
         }
-        json_out_key(j, "topology");
         part_json_topology(j, &group->topology);
         if (group->instances == 0) {
-            json_out_key(j, "groups");
             groups_below(j, spec, i + 1);
         }
         json_out_end(j);
@@ -187,13 +185,29 @@ static void groups_below(struct json_out *j, const struct task_spec *spec, uint3
 
 void part_json_groups(struct json_out *j, const struct task_spec *spec)
 {
-    json_out_key(j, "groups");
     if (spec->group_count == 0) {
-        json_out_null(j);
+        json_out_kv_text(j, "groups", NULL);
         return;
     }
     groups_below(j, spec, 0);
     if (spec->min_groups > 0) {
         json_out_kv_u64(j, "min_groups", spec->min_groups);
+    }
+}
+
+void part_json_reservations(struct json_out *j, const struct reservation *at, uint32_t count)
+{
+    json_out_put(j, "reservations:[");
+    for (uint32_t i = 0; i < count; i++) {
+        json_out_put(j, "{task:%lu,until:%td,turn:%i}", at[i].task.v, at[i].until_ms, at[i].turn);
+    }
+    json_out_end(j);
+}
+
+void part_json_account(struct json_out *j, const struct core *core, account_id id)
+{
+    const struct account *account = query_account(core, id);
+    if (account != NULL) {
+        json_out_kv_text(j, names_account_kind(account->kind), query_account_name(core, id));
     }
 }

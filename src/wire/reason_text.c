@@ -4,147 +4,71 @@
 
 #include "base/amount.h"
 #include "base/must.h"
-#include "wire/time_text.h"
+#include "wire/part_json.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-void reason_text_amount(const struct core *core, resource_id resource, int64_t amount,
-                        struct buf *out)
-{
-    char text[AMOUNT_TEXT_MAX];
-    if (resource.v == RESOURCE_MEMORY) {
-        amount_bytes_text(amount, text);
-        buf_addf(out, "%s of memory", text);
-        return;
-    }
-    if (resource.v == RESOURCE_GPU_MEMORY) {
-        amount_bytes_text(amount, text);
-        buf_addf(out, "%s of GPU memory", text);
-        return;
-    }
-    amount_milli_text(amount, text);
-    if (resource.v == RESOURCE_SLOTS) {
-        buf_addf(out, "%s slot%s", text, amount == SLOT_MILLI ? "" : "s");
-    } else {
-        buf_addf(out, "%s %s", text, query_resource_name(core, resource));
-    }
-}
-
-void reason_text_amount_json(struct json_out *j, resource_id resource, int64_t amount)
-{
-    if (resource.v == RESOURCE_MEMORY || resource.v == RESOURCE_GPU_MEMORY) {
-        json_out_i64(j, amount);
-    } else {
-        json_out_milli(j, amount);
-    }
-}
-
-bool reason_text_has_amount(enum reason_code code)
-{
-    return code == REASON_NO_ROOM || code == REASON_TOO_LARGE || code == REASON_COMBINATION ||
-           code == REASON_UNKNOWN_RESOURCE || code == REASON_GANG_SHORT ||
-           code == REASON_OVER_LIMIT || code == REASON_OVER_GUARANTEE || code == REASON_USER_CAP ||
-           code == REASON_OVER_SHARE || code == REASON_PREEMPTION_DELAY ||
-           code == REASON_MIN_RUNTIME;
-}
-
-/* One sentence for each code, without a full stop. {wanted} and {smallest} include the name of
- * the resource. {available} has no name, because it always follows one of the two. */
-static const char *const sentences[REASON_COUNT] = {
-    [REASON_NONE] = "",
-    [REASON_STAGED] = "is staged and not queued yet",
-    [REASON_PAUSED] = "is paused by its user",
-    [REASON_DEPENDENCY] = "waits for task {task} to end",
-    [REASON_POOL_PAUSED] = "pool '{pool}' is paused",
-    [REASON_POOL_EMPTY] = "no node has joined pool '{pool}' yet",
-    [REASON_NODES_AWAY] =
-        "of the {need} nodes that could take the task {have} {are} up; the others are "
-        "silent, lost or draining",
-    [REASON_NO_ROOM] = "waits for {wanted}; the nearest node {node} has {available} free",
-    [REASON_DEVICES_BUSY] = "the devices it asks for are in use on every node that has them",
-    [REASON_AUX_FULL] =
-        "every node of pool '{pool}' already runs its maximum number of tasks without slots",
-    [REASON_GANG_SHORT] = "waits for {need} places at once; {have} {are} free",
-    [REASON_RESERVED] = "what is free is kept for task {task}, which has waited longer than the "
-                        "pool's patience",
-    [REASON_PROMISED] =
-        "what is free is promised to task {task}, for which running tasks are leaving",
-    [REASON_NEXT] = "fits, and starts with the next pass",
-    [REASON_OVER_LIMIT] = "asks for {wanted}; {account} has {available} left of its limit in pool "
-                          "'{pool}'",
-    [REASON_OVER_GUARANTEE] = "is not preemptible and asks for {wanted}; {account} has {available} "
-                              "left of its guarantee in pool '{pool}'",
-    [REASON_USER_CAP] = "asks for {wanted}; its user may have {available} more in pool '{pool}'",
-    [REASON_OVER_SHARE] =
-        "asks for {wanted}; {account} has a right to {available} for this task in pool "
-        "'{pool}' while other accounts want the rest",
-    [REASON_VICTIMS_LEAVING] =
-        "has its place, and starts when the tasks that leave this place have ended",
-    [REASON_PREEMPTION_DELAY] = "may take its place from other tasks when its preemption "
-                                "delay has passed",
-    [REASON_MIN_RUNTIME] = "may take its place from other tasks when their minimum "
-                           "runtime has passed",
-    [REASON_UNKNOWN_POOL] = "there is no pool '{text}'",
-    [REASON_UNKNOWN_PROJECT] = "there is no project '{text}'",
-    [REASON_UNKNOWN_RESOURCE] = "no node{of_pool} has the resource '{resource}'",
-    [REASON_UNKNOWN_TASK] = "depends on task {task}, which does not exist",
-    [REASON_KIND_NOT_ACCEPTED] = "pool '{pool}' does not take tasks of kind '{text}'",
-    [REASON_TOO_LARGE] = "asks for {wanted}; the largest node of pool '{pool}' has {available}",
-    [REASON_GANG_TOO_LARGE] = "{need} instances must start together; the nodes of pool '{pool}' "
-                              "hold {have}",
-    [REASON_NO_DEVICES] = "no node{of_pool} has the devices it asks for",
-    [REASON_COMBINATION] = "no node{of_pool} has all requested amounts together",
-    [REASON_LIMIT] = "the limit on {text} is {count}",
-    [REASON_WRONG_STATE] = "not possible while it is {text}",
-    [REASON_KEY_REUSED] = "this idempotency key was used for another request",
-    [REASON_EXISTS] = "'{text}' exists already",
-    [REASON_IN_USE] = "'{text}' is still in use by {need} of its nodes or tasks",
-    [REASON_NO_IMAGE] = "the nodes{of_pool} run no containers; leave the image out",
-    [REASON_MANY_POOLS] = "a task can name only one pool for now",
-    [REASON_UNKNOWN_OBJECT] = "there is no such {text}",
-    [REASON_UNKNOWN_DEPARTMENT] = "there is no department '{text}'",
-    [REASON_CYCLE] = "department '{text}' would lie below itself",
-    [REASON_CHANGING_POOL] = "goes to pool '{pool}' once its instances have ended",
-    [REASON_OTHER_QUEUE] =
-        "task {task} is in another {text}; a task moves inside its pool, project "
-        "and priority",
-    [REASON_OTHER_PRIORITY] =
-        "the other task has priority {need}; first run `weir task edit {task} --priority "
-        "{need}`",
-    [REASON_TASK_ENDED] = "task {task} has ended",
-    [REASON_MOVE_TOO_FAR] =
-        "more than {need} tasks lie between; `weir task edit {task} --priority N` "
-        "moves the task ahead of all tasks of lower priority",
-    [REASON_HOLDS_PLACES] =
-        "its {text} cannot change while it runs; `weir task pause {task}` first",
-    [REASON_UNKNOWN_NODE] = "avoids node '{text}', and there is no such node",
-    [REASON_OTHER_LABELS] = "the nodes of pool '{pool}' with the labels it asks for hold {have} of "
-                            "{need} instances",
-    [REASON_AVOIDED] = "the nodes of pool '{pool}' that it does not avoid hold {have} of {need} "
-                       "instances",
-    [REASON_TOPOLOGY] =
-        "waits for {need} places close together; {text} comes closest and has {have}",
-    [REASON_NOT_FOUND] = "found no places for its {need} instances, which are not all alike",
-    [REASON_UNKNOWN_LEVEL] = "the topology of pool '{pool}' has no level '{text}'",
-    [REASON_DOMAIN_TOO_SMALL] = "{need} instances must be close together; {text} comes closest in "
-                                "pool '{pool}' and holds {have}",
-    [REASON_HAS_GROUPS] = "its {text} cannot change: each of its groups has its own",
-    [REASON_NOT_EMPTY] = "department '{text}' still has {need} departments or projects below it",
-};
-
 void reason_text_amount_bare(resource_id resource, int64_t amount, struct buf *out)
 {
+    const bool bytes = resource.v == RESOURCE_MEMORY || resource.v == RESOURCE_GPU_MEMORY;
     char text[AMOUNT_TEXT_MAX];
-    if (resource.v == RESOURCE_MEMORY || resource.v == RESOURCE_GPU_MEMORY) {
-        amount_bytes_text(amount, text);
-    } else {
-        amount_milli_text(amount, text);
-    }
+    (bytes ? amount_bytes_text : amount_milli_text)(amount, text);
     buf_add_str(out, text);
 }
 
-static const char *resource_of(const struct core *core, const struct reason *reason)
+void reason_text_amount(const struct core *core, resource_id resource, int64_t amount,
+                        struct buf *out)
+{
+    reason_text_amount_bare(resource, amount, out);
+    if (resource.v == RESOURCE_MEMORY) {
+        buf_add_str(out, " of memory");
+    } else if (resource.v == RESOURCE_GPU_MEMORY) {
+        buf_add_str(out, " of GPU memory");
+    } else if (resource.v == RESOURCE_SLOTS) {
+        buf_add_str(out, amount == SLOT_MILLI ? " slot" : " slots");
+    } else {
+        buf_addf(out, " %s", query_resource_name(core, resource));
+    }
+}
+
+/* What the sentence of a reason says. */
+enum { PLAIN = 0, AMOUNT = 1, ACTS = 2, AMOUNT_ACTS = AMOUNT | ACTS };
+
+static const struct {
+    const char *sentence;
+    const char *path;
+    enum err failure;
+    unsigned traits;
+} reasons[REASON_COUNT] = {
+    [REASON_NONE] = {"", "", ERR_CONFLICT, PLAIN},
+#define REASON(code, traits, failure, path, sentence)                                              \
+    [REASON_##code] = {(sentence), (path), ERR_##failure, (traits)},
+#include "wire/reasons.def"
+};
+
+bool reason_text_has_amount(enum reason_code code)
+{
+    return (reasons[code].traits & AMOUNT) != 0;
+}
+
+enum err reason_text_err(enum reason_code code)
+{
+    must((unsigned)code < REASON_COUNT);
+    return reasons[code].failure;
+}
+
+const char *reason_text_path(const struct core *core, const struct reason *reason,
+                             struct arena *arena)
+{
+    must((unsigned)reason->code < REASON_COUNT);
+    const char *path = reasons[reason->code].path;
+    return strcmp(path, "resources.") != 0
+               ? path
+               : arena_fmt(arena, "resources.%s", reason_text_resource(core, reason));
+}
+
+const char *reason_text_resource(const struct core *core, const struct reason *reason)
 {
     bool unknown = reason->code == REASON_UNKNOWN_RESOURCE && reason->text[0] != '\0';
     return unknown ? reason->text : query_resource_name(core, reason->resource);
@@ -179,27 +103,28 @@ static void word_add(const struct core *core, const struct reason *reason, struc
     } else if (str_is(word, "count")) {
         buf_addf(out, "%" PRId64, reason->available);
     } else if (str_is(word, "resource")) {
-        buf_add_str(out, resource_of(core, reason));
+        buf_add_str(out, reason_text_resource(core, reason));
     } else if (str_is(word, "wanted")) {
         reason_text_amount(core, reason->resource, reason->wanted, out);
     } else if (str_is(word, "smallest")) {
         reason_text_amount(core, reason->resource, reason->smallest, out);
+    } else if (str_is(word, "free")) {
+        reason_text_amount(core, reason->resource, reason->available, out);
     } else {
         must(str_is(word, "available"));
         reason_text_amount_bare(reason->resource, reason->available, out);
     }
 }
 
-static void sentence_add(const struct core *core, const struct reason *reason, const char *sentence,
-                         struct buf *out)
+void reason_text_fill(const struct core *core, const struct reason *reason, const char *sentence,
+                      struct buf *out)
 {
     struct str rest = str_of(sentence);
     while (rest.p != NULL) {
         struct str plain = str_cut(rest, '{', &rest);
         buf_add(out, plain.p, plain.len);
         if (rest.p != NULL) {
-            struct str word = str_cut(rest, '}', &rest);
-            word_add(core, reason, word, out);
+            word_add(core, reason, str_cut(rest, '}', &rest), out);
         }
     }
 }
@@ -223,7 +148,7 @@ enum { NAMES_SHOWN_MAX = 10 };
 /* Lists the existing resources, and the one that was perhaps meant. */
 static void resources_add(const struct core *core, const struct reason *reason, struct buf *out)
 {
-    const char *asked = resource_of(core, reason);
+    const char *asked = reason_text_resource(core, reason);
     const char *meant = NULL;
     uint32_t shown = 0;
     for (uint32_t i = RESOURCE_NAMED_FIRST; i < query_resource_count(core); i++) {
@@ -263,14 +188,6 @@ static void away_add(const struct core *core, const struct reason *reason, struc
     }
 }
 
-/* True when the sentence of this code has the task as its unwritten subject. */
-static bool says_what_it_does(enum reason_code code)
-{
-    return code == REASON_NO_ROOM || code == REASON_GANG_SHORT || code == REASON_TOPOLOGY ||
-           code == REASON_TOO_LARGE || code == REASON_PREEMPTION_DELAY ||
-           code == REASON_MIN_RUNTIME;
-}
-
 /* Returns the sentence of the code, or the sentence of a special case. */
 static const char *sentence_of(const struct reason *reason)
 {
@@ -287,7 +204,7 @@ static const char *sentence_of(const struct reason *reason)
         return "asks for parts of {need} devices of one node; no node{of_pool} has more than "
                "{have}";
     }
-    return sentences[reason->code];
+    return reasons[reason->code].sentence;
 }
 
 void reason_text(const struct core *core, const struct reason *reason, struct buf *out)
@@ -295,7 +212,7 @@ void reason_text(const struct core *core, const struct reason *reason, struct bu
     must((unsigned)reason->code < REASON_COUNT);
     if (reason->code == REASON_WRONG_STATE && (reason->pool.v != 0 || reason->account.v != 0)) {
         const bool pool = reason->pool.v != 0;
-        sentence_add(
+        reason_text_fill(
             core, reason,
             pool ? "pool '{pool}' cannot be deleted: it takes the tasks and nodes that name no pool"
                  : "{account} cannot be moved or deleted: tasks and projects that name no other "
@@ -308,13 +225,13 @@ void reason_text(const struct core *core, const struct reason *reason, struct bu
                  reason->running == 1 ? "s" : "");
     }
     if (reason->group[0] != '\0') {
-        const bool does = says_what_it_does(reason->code);
+        const bool does = (reasons[reason->code].traits & ACTS) != 0;
         buf_addf(out, "%s '%s'%s ", does ? "its group" : "group", reason->group, does ? "" : ":");
     }
-    sentence_add(core, reason, sentence_of(reason), out);
+    reason_text_fill(core, reason, sentence_of(reason), out);
     bool amount = reason->code == REASON_TOO_LARGE || reason->code == REASON_COMBINATION;
     if (amount && reason->smallest > 0) {
-        sentence_add(core, reason, "; with {smallest} it would be accepted", out);
+        reason_text_fill(core, reason, "; with {smallest} it would be accepted", out);
     }
     if (reason->code == REASON_UNKNOWN_RESOURCE) {
         resources_add(core, reason, out);
@@ -328,40 +245,16 @@ void reason_text(const struct core *core, const struct reason *reason, struct bu
     }
 }
 
-static void count_or_null(struct json_out *j, const char *key, int64_t value)
+/* Writes an amount in its unit, or a plain count. */
+static void amount_json(struct json_out *j, const char *key, const struct reason *reason,
+                        int64_t amount)
 {
-    json_out_key(j, key);
-    if (value < 0) {
-        json_out_null(j);
+    if (reason_text_has_amount(reason->code)) {
+        part_json_amount(j, key, reason->resource, amount);
     } else {
-        json_out_i64(j, value);
+        json_out_kv_i64(j, key, amount);
     }
 }
-
-/* Writes resource, wanted, available and smallest: amounts in their unit, or plain counts. */
-static void amounts_json(struct json_out *j, const struct core *core, const struct reason *reason)
-{
-    bool amount = reason_text_has_amount(reason->code);
-    json_out_kv_text(j, "resource", amount ? resource_of(core, reason) : NULL);
-    if (!amount) {
-        json_out_kv_i64(j, "wanted", reason->wanted);
-        json_out_kv_i64(j, "available", reason->available);
-        count_or_null(j, "smallest", reason->smallest);
-        return;
-    }
-    json_out_key(j, "wanted");
-    reason_text_amount_json(j, reason->resource, reason->wanted);
-    json_out_key(j, "available");
-    reason_text_amount_json(j, reason->resource, reason->available);
-    json_out_key(j, "smallest");
-    if (reason->smallest < 0) {
-        json_out_null(j);
-    } else {
-        reason_text_amount_json(j, reason->resource, reason->smallest);
-    }
-}
-
-enum { REASON_TEXT_MAX = 1024 };
 
 void reason_text_json(struct json_out *j, const struct core *core, const struct reason *reason)
 {
@@ -372,20 +265,20 @@ void reason_text_json(struct json_out *j, const struct core *core, const struct 
     struct buf message;
     buf_init(&message, REASON_TEXT_MAX);
     reason_text(core, reason, &message);
-    json_out_object(j);
-    json_out_kv_text(j, "code", names_reason(reason->code));
-    json_out_kv_text(j, "message", buf_text(&message));
-    amounts_json(j, core, reason);
-    json_out_kv_text(j, "node", reason->node.v != 0 ? query_node_name(core, reason->node) : NULL);
-    json_out_key(j, "task");
-    if (reason->task.v != 0) {
-        json_out_u64(j, reason->task.v);
+    json_out_put(j, "{code:%s,message:%s", names_reason(reason->code), buf_text(&message));
+    json_out_kv_text(j, "resource",
+                     reason_text_has_amount(reason->code) ? reason_text_resource(core, reason)
+                                                          : NULL);
+    amount_json(j, "wanted", reason, reason->wanted);
+    amount_json(j, "available", reason, reason->available);
+    if (reason->smallest < 0) {
+        json_out_kv_text(j, "smallest", NULL);
     } else {
-        json_out_null(j);
+        amount_json(j, "smallest", reason, reason->smallest);
     }
-    json_out_kv_u64(j, "have", reason->have);
-    json_out_kv_u64(j, "need", reason->need);
-    time_text_json(j, "until", reason->until_ms);
+    json_out_kv_text(j, "node", reason->node.v != 0 ? query_node_name(core, reason->node) : NULL);
+    json_out_put(j, "task:%zu,have:%u,need:%u,until:%td", reason->task.v, reason->have,
+                 reason->need, reason->until_ms);
     if (reason->group[0] != '\0') {
         json_out_kv_text(j, "group", reason->group);
     }

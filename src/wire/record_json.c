@@ -8,7 +8,6 @@
 #include "core/model/spec.h"
 #include "wire/attempt_key.h"
 #include "wire/part_json.h"
-#include "wire/time_text.h"
 
 #include <string.h>
 
@@ -28,12 +27,8 @@ static const void *member_of(const struct record_field *field, const void *objec
 
 static void id_put(struct json_out *j, const char *name, const uint8_t *id)
 {
-    static const char digits[] = "0123456789abcdef";
-    char text[2 * ID_BYTES + 1] = "";
-    for (size_t i = 0; i < ID_BYTES; i++) {
-        text[2 * i] = digits[id[i] >> 4];
-        text[2 * i + 1] = digits[id[i] & 15];
-    }
+    char text[2 * ID_BYTES + 1];
+    str_hex(text, id, ID_BYTES);
     json_out_kv_text(j, name, text);
 }
 
@@ -92,7 +87,7 @@ static void value_put(struct json_out *j, const struct record_field *field, cons
         json_out_kv_milli(j, name, record_value(field, object));
         break;
     case RECORD_TIME:
-        time_text_json(j, name, record_value(field, object));
+        json_out_kv_time(j, name, record_value(field, object));
         break;
     case RECORD_WORD:
         json_out_kv_text(j, name, field->word((unsigned)record_value(field, object)));
@@ -328,27 +323,11 @@ static void map_get(struct record_json *in, const struct record_field *field,
     list_set(field, object, amounts ? (const void *)named : labels, most);
 }
 
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 static void id_get(struct record_json *in, const struct record_field *field,
                    const struct doc *value, void *object)
 {
-    const struct str text = text_of(in, field->name, value, 2 * ID_BYTES);
-    uint8_t *id = member(field, object);
-    bool good = text.len == 2 * ID_BYTES;
-    for (size_t i = 0; good && i < ID_BYTES; i++) {
-        const int high = hex_value(text.p[2 * i]);
-        const int low = hex_value(text.p[2 * i + 1]);
-        good = high >= 0 && low >= 0;
-        id[i] = (uint8_t)(good ? high * 16 + low : 0);
-    }
-    if (!good) {
+    if (!str_unhex(text_of(in, field->name, value, 2 * ID_BYTES), member(field, object),
+                   ID_BYTES)) {
         record_json_bad(in, field->name, "32 hex digits");
     }
 }

@@ -1,7 +1,7 @@
 /* task_json.c - writes the task object.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "wire/task_json.h"
-#include "wire/eviction_json.h"
+#include "wire/explain_json.h"
 
 #include "base/must.h"
 #include "core/sched/explain/explain.h"
@@ -9,9 +9,7 @@
 #include "wire/object_json.h"
 #include "wire/part_json.h"
 #include "wire/reason_text.h"
-#include "wire/time_text.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static const char *const instance_state_names[] = {
@@ -22,31 +20,16 @@ static const char *const instance_state_names[] = {
 
 void task_json_writer_init(struct task_writer *writer, const struct core *core, struct arena *arena)
 {
-    writer->core = core;
-    writer->arena = arena;
-    writer->kept_count = 0;
-    writer->keep = NULL;
-    writer->places = NULL;
+    *writer = (struct task_writer){.core = core, .arena = arena};
 }
 
-/* The first tasks of a pool's queue with their positions, sorted by id. */
-struct task_place {
-    uint64_t task;
-    uint32_t position;
-};
+/* The first tasks of a pool's queue, in order. */
 struct task_places {
     struct task_places *next;
     pool_id pool;
     uint32_t count;
-    struct task_place at[TASK_JSON_POSITION_MAX];
+    task_id at[TASK_JSON_POSITION_MAX];
 };
-
-static int place_compare(const void *a, const void *b)
-{
-    const struct task_place *left = a;
-    const struct task_place *right = b;
-    return (left->task > right->task) - (left->task < right->task);
-}
 
 static struct task_places *places_walk(struct task_writer *writer, pool_id pool)
 {
@@ -56,11 +39,9 @@ static struct task_places *places_walk(struct task_writer *writer, pool_id pool)
     writer->places = places;
     task_id id = query_queue_next(writer->core, pool, (task_id){0});
     while (id.v != 0 && places->count < TASK_JSON_POSITION_MAX) {
-        places->at[places->count] = (struct task_place){id.v, places->count + 1};
-        places->count++;
+        places->at[places->count++] = id;
         id = query_queue_next(writer->core, pool, id);
     }
-    qsort(places->at, places->count, sizeof places->at[0], place_compare);
     return places;
 }
 
@@ -74,10 +55,11 @@ static uint32_t position_of(struct task_writer *writer, const struct task *task)
         places = places->next;
     }
     places = places != NULL ? places : places_walk(writer, task->pool);
-    struct task_place key = {.task = task->id.v};
-    const struct task_place *found =
-        bsearch(&key, places->at, places->count, sizeof key, place_compare);
-    return found != NULL ? found->position : TASK_JSON_POSITION_MAX;
+    uint32_t before = 0;
+    while (before < places->count && places->at[before].v != task->id.v) {
+        before++;
+    }
+    return before < places->count ? before + 1 : TASK_JSON_POSITION_MAX;
 }
 
 /* Says why the task waits. Tasks of one group share a reason, which is computed once. */
@@ -108,81 +90,21 @@ static void asked_json(struct task_writer *writer, struct json_out *j, const str
     const struct shape *shape = query_task_shape(core, task->shape);
     must(shape != NULL);
     object_json_fields(j, &task_object, GROUP_TOP, spec);
-    json_out_kv_text(j, "user", spec->user);
-    json_out_kv_text(j, "pool", pool);
+    json_out_put(j, "user:%s,pool:%s", spec->user, pool);
     part_json_texts(j, "pools", spec->pool_count > 0 ? spec->pools : &pool,
                     spec->pool_count > 0 ? spec->pool_count : 1);
     part_json_texts(j, "command", spec->argv, spec->argv_count);
     part_json_env(j, spec);
-    json_out_key(j, "resources");
     part_json_request(j, core, &shape->request);
     part_json_devices(j, "devices", spec->device_mask);
-    json_out_kv_u64(j, "instances", task->instance_count);
-    json_out_kv_u64(j, "array_first", task->array_first);
-    json_out_kv_bool(j, "gang", task->gang != 0);
-    json_out_kv_u64(j, "min_instances", task->gang != 0 ? task->min_count : 1);
-    json_out_key(j, "topology");
+    json_out_put(j, "instances:%u,array_first:%u,gang:%i,min_instances:%u", task->instance_count,
+                 task->array_first, task->gang, task->gang != 0 ? task->min_count : 1);
     part_json_topology(j, &spec->topology);
     part_json_groups(j, spec);
-    json_out_kv_bool(j, "preemptible", spec->preemptible);
+    json_out_put(j, "preemptible:%i", spec->preemptible);
     part_json_depends(j, spec);
     json_out_key(j, "spec");
     object_json_task(j, spec, env);
-}
-
-/* Writes an exit code; null: there is none. */
-static void exit_code_json(struct json_out *j, bool has_one, int32_t code)
-{
-    json_out_key(j, "exit_code");
-    if (has_one) {
-        json_out_i64(j, code);
-    } else {
-        json_out_null(j);
-    }
-}
-
-static void counts_json(struct json_out *j, const struct task *task)
-{
-    json_out_key(j, "counts");
-    json_out_object(j);
-    json_out_kv_u64(j, "waiting", task->waiting_count);
-    json_out_kv_u64(j, "active", task->active_count);
-    json_out_kv_u64(j, "ended", task->ended_count);
-    json_out_kv_u64(j, "failed", task->failed_count);
-    json_out_kv_u64(j, "lost", task->lost_count);
-    json_out_kv_u64(j, "preempted", task->preempted_count);
-    json_out_end(j);
-}
-
-/* Writes the fields that change while the task lives. */
-static void course_json(struct json_out *j, const struct task *task)
-{
-    time_text_json(j, "submitted_at", task->submitted_ms);
-    time_text_json(j, "queued_at", task->queued_ms);
-    time_text_json(j, "started_at", task->started_ms);
-    time_text_json(j, "ended_at", task->ended_ms);
-    time_text_json(j, "running_since", task->running_ms);
-    json_out_kv_i64(j, "ran_ms", task->ran_ms);
-    json_out_kv_i64(j, "cpu_ms", task->cpu_ms);
-    json_out_kv_i64(j, "memory_peak", task->memory_peak_bytes);
-    /* A program that could not be started has the code a shell would give. */
-    bool has_code = task->started_ms != 0 || task->cause == END_SPAWN;
-    exit_code_json(j, has_code && task_state_ended((enum task_state)task->state), task->exit_code);
-    json_out_kv_text(j, "cause", names_end_cause((enum end_cause)task->cause));
-    counts_json(j, task);
-}
-
-/* Says why the program could not be started; null where the program was started. */
-static void message_json(struct json_out *j, const char *program, const struct instance *instance)
-{
-    json_out_key(j, "message");
-    if (instance->cause != END_SPAWN) {
-        json_out_null(j);
-        return;
-    }
-    struct error e;
-    (void)fail_errno(&e, ERR_IO, instance->exit_code, "cannot execute '%s'", program);
-    json_out_text(j, e.text);
 }
 
 static void number_or_null(struct json_out *j, const char *key, bool known, int64_t value)
@@ -195,12 +117,37 @@ static void number_or_null(struct json_out *j, const char *key, bool known, int6
     }
 }
 
-/* What the attempt used; null until it has ended, and where nobody saw that. */
-static void use_json(struct json_out *j, const struct instance *instance)
+static void counts_json(struct json_out *j, const struct task *task)
 {
-    const bool known = instance->cpu_ms != 0 || instance->memory_peak_bytes != 0;
-    number_or_null(j, "cpu_ms", known, instance->cpu_ms);
-    number_or_null(j, "memory_peak", known, instance->memory_peak_bytes);
+    json_out_put(j, "counts:{waiting:%u,active:%u,ended:%u,failed:%u,lost:%u,preempted:%u}",
+                 task->waiting_count, task->active_count, task->ended_count, task->failed_count,
+                 task->lost_count, task->preempted_count);
+}
+
+/* Writes the fields that change while the task lives. */
+static void course_json(struct json_out *j, const struct task *task)
+{
+    json_out_put(j, "submitted_at:%td,queued_at:%td,started_at:%td,ended_at:%td,running_since:%td",
+                 task->submitted_ms, task->queued_ms, task->started_ms, task->ended_ms,
+                 task->running_ms);
+    json_out_put(j, "ran_ms:%ld,cpu_ms:%ld,memory_peak:%ld", task->ran_ms, task->cpu_ms,
+                 task->memory_peak_bytes);
+    /* A program that could not be started has the code a shell would give. */
+    bool has_code = task->started_ms != 0 || task->cause == END_SPAWN;
+    number_or_null(j, "exit_code", has_code && task_state_ended((enum task_state)task->state),
+                   task->exit_code);
+    json_out_put(j, "cause:%s", names_end_cause((enum end_cause)task->cause));
+    counts_json(j, task);
+}
+
+/* Says why the program could not be started; null where the program was started. */
+static void message_json(struct json_out *j, const char *program, const struct instance *instance)
+{
+    struct error e;
+    if (instance->cause == END_SPAWN) {
+        (void)fail_errno(&e, ERR_IO, instance->exit_code, "cannot execute '%s'", program);
+    }
+    json_out_kv_text(j, "message", instance->cause == END_SPAWN ? e.text : NULL);
 }
 
 static void attempt_json(struct json_out *j, const struct core *core, const struct task *task,
@@ -208,32 +155,30 @@ static void attempt_json(struct json_out *j, const struct core *core, const stru
 {
     char key[ATTEMPT_KEY_TEXT_MAX];
     (void)attempt_key_text((struct attempt_key){task->id, instance->index, instance->attempt}, key);
-    json_out_object(j);
-    json_out_kv_text(j, "key", key);
-    json_out_kv_u64(j, "index", instance->index);
-    json_out_kv_u64(j, "instance", (uint64_t)task->array_first + instance->index);
-    json_out_kv_u64(j, "attempt", instance->attempt);
-    json_out_kv_text(j, "state", instance_state_names[instance->state]);
+    json_out_put(j, "{key:%s,index:%u,instance:%lu,attempt:%u,state:%s", key, instance->index,
+                 (uint64_t)task->array_first + instance->index, instance->attempt,
+                 instance_state_names[instance->state]);
     json_out_kv_text(j, "node",
                      instance->node.v != 0 ? query_node_name(core, instance->node) : NULL);
     part_json_devices(j, "devices", instance->devices);
-    json_out_kv_text(j, "cause", names_end_cause((enum end_cause)instance->cause));
-    exit_code_json(j, instance->state == INSTANCE_ENDED && instance->started_ms != 0,
+    json_out_put(j, "cause:%s", names_end_cause((enum end_cause)instance->cause));
+    number_or_null(j, "exit_code", instance->state == INSTANCE_ENDED && instance->started_ms != 0,
                    instance->exit_code);
     message_json(j, program, instance);
-    json_out_kv_bool(j, "workdir_used", instance->workdir_missed == 0);
-    time_text_json(j, "started_at", instance->started_ms);
-    time_text_json(j, "checkpoint_at", instance->checkpoint_ms);
-    time_text_json(j, "ended_at", instance->ended_ms);
-    use_json(j, instance);
+    json_out_put(j, "workdir_used:%i,started_at:%td,checkpoint_at:%td,ended_at:%td",
+                 instance->workdir_missed == 0, instance->started_ms, instance->checkpoint_ms,
+                 instance->ended_ms);
+    /* What the attempt used is unknown until it has ended, and where nobody saw the end. */
+    const bool known = instance->cpu_ms != 0 || instance->memory_peak_bytes != 0;
+    number_or_null(j, "cpu_ms", known, instance->cpu_ms);
+    number_or_null(j, "memory_peak", known, instance->memory_peak_bytes);
     json_out_end(j);
 }
 
 static void attempts_json(struct json_out *j, const struct core *core, const struct task *task,
                           const char *program, bool places)
 {
-    json_out_key(j, "attempts");
-    json_out_array(j);
+    json_out_put(j, "attempts:[");
     uint32_t written = 0;
     for (uint32_t i = 0; i < task->instance_count; i++) {
         const struct instance *instance = query_instance(core, task->id, i);
@@ -256,20 +201,16 @@ void task_json(struct task_writer *writer, struct json_out *j, const struct task
     if ((parts & TASK_JSON_NO_ENV) != 0) {
         spec.env_count = 0;
     }
-    json_out_object(j);
-    json_out_kv_u64(j, "id", task->id.v);
-    json_out_kv_text(j, "state", names_task_state((enum task_state)task->state));
+    json_out_put(j, "{id:%lu,state:%s", task->id.v, names_task_state((enum task_state)task->state));
     asked_json(writer, j, task, &spec, (parts & TASK_JSON_NO_ENV) == 0);
     course_json(j, task);
-    eviction_json_evicted(j, writer->core, task);
-    part_json_u64_or_null(j, "position", reasons ? position_of(writer, task) : 0);
-    json_out_key(j, "reason");
+    explain_json_evicted(j, writer->core, task);
+    struct reason reason = {.code = REASON_NONE}; /* written as null */
     if (reasons) {
-        struct reason reason = reason_of(writer, task);
-        reason_text_json(j, writer->core, &reason);
-    } else {
-        json_out_null(j);
+        reason = reason_of(writer, task);
     }
+    json_out_put(j, "position:%zu,reason:", (uint64_t)(reasons ? position_of(writer, task) : 0));
+    reason_text_json(j, writer->core, &reason);
     if ((parts & TASK_JSON_ATTEMPTS) != 0) {
         attempts_json(j, writer->core, task, spec.argv_count > 0 ? spec.argv[0] : "",
                       (parts & TASK_JSON_PLACES) != 0);
@@ -285,21 +226,15 @@ void task_json_short(struct task_writer *writer, struct json_out *j, const struc
     must(shape != NULL);
     query_task_spec(writer->core, task->id, writer->arena, &spec);
     struct reason reason = reason_of(writer, task);
-    json_out_object(j);
-    json_out_kv_u64(j, "id", task->id.v);
-    json_out_kv_text(j, "name", spec.name);
+    json_out_put(j, "{id:%lu,name:%s", task->id.v, spec.name);
     part_json_texts(j, "command", spec.argv, spec.argv_count);
-    json_out_kv_text(j, "user", spec.user);
-    json_out_kv_text(j, "project", spec.project);
-    json_out_kv_text(j, "state", names_task_state((enum task_state)task->state));
-    json_out_kv_u64(j, "priority", task->priority);
-    part_json_u64_or_null(j, "position", position);
-    json_out_key(j, "resources");
+    json_out_put(j, "user:%s,project:%s,state:%s,priority:%u,position:%zu", spec.user, spec.project,
+                 names_task_state((enum task_state)task->state), task->priority,
+                 (uint64_t)position);
     part_json_request(j, writer->core, &shape->request);
-    json_out_kv_u64(j, "instances", task->instance_count);
+    json_out_put(j, "instances:%u", task->instance_count);
     counts_json(j, task);
-    time_text_json(j, "submitted_at", task->submitted_ms);
-    json_out_key(j, "reason");
+    json_out_put(j, "submitted_at:%td,reason:", task->submitted_ms);
     reason_text_json(j, writer->core, &reason);
     json_out_end(j);
 }

@@ -46,7 +46,7 @@ def test_the_table_and_the_file_name_the_same_query_parameters():
 
 
 def test_every_type_of_event_is_described():
-    names = set(re.findall(r'^    \[FACT_\w+\] = "([\w-]+)",$', (ROOT / "src/core/state/fact.c").read_text(), re.M))
+    names = set(re.findall(r'^FACT\(\d+, \w+, "([\w-]+)",', (ROOT / "src/core/state/facts.def").read_text(), re.M))
     assert len(names) >= 35
     assert set(schema.raw_schema["components"]["schemas"]["EventType"]["enum"]) == names
 

@@ -122,3 +122,21 @@ def test_a_dry_run_of_pool_delete_says_what_would_go_and_deletes_nothing(weir_sh
     assert "this deletes pool doomed: 0 nodes" in dry.stderr
     assert weir_shared.weir("pool", "delete", "absent", "--dry-run", check=False).returncode == 3
     weir_shared.weir("pool", "delete", "doomed", "--yes")
+
+
+def test_a_pool_shows_its_turn_and_its_budgets(weir):
+    def shown(name):
+        lines = weir.weir("pool", "show", "shared").stdout.splitlines()
+        return [line.split(None, len(name.split()))[-1] for line in lines if line.startswith(name)]
+
+    weir.weir("pool", "create", "shared")
+    assert (shown("patience"), shown("turn")) == (["auto"], ["1h00m"])
+    assert (shown("idle budget"), shown("loss budget")) == (["2% of slot-time"], ["1% of slot-time"])
+    weir.weir("pool", "edit", "shared", "--patience", "2m", "--turn", "0s", "--idle-for-waiting", "0.5%", "--loss-for-sharing", "3")
+    assert (shown("patience"), shown("idle budget")) == (["2m00s"], ["0.5% of slot-time"])
+    scheduler = weir.weir_json("pool", "show", "shared")["scheduler"]
+    assert (scheduler["turn_ms"], scheduler["idle_for_waiting"], scheduler["loss_for_sharing"]) == (0, 0.5, 3)
+    weir.weir("pool", "edit", "shared", "--patience", "auto")
+    assert weir.weir_json("pool", "show", "shared")["patience_ms"] is None
+    wrong = weir.weir("pool", "edit", "shared", "--idle-for-waiting", "101%", check=False)
+    assert (wrong.returncode, "at most 100" in wrong.stderr) == (2, True)

@@ -160,6 +160,21 @@ def test_the_first_row_left_out_is_shown(tmp_path):
     assert found["rows_left_out"] == 2 and found["row_left_out_first"].endswith(":2:3: duration: a number of 0 or more is wanted, not 'x'")
 
 
+def test_arrivals_of_a_trace_are_stretched(tmp_path):
+    """The factor of the command line and that of a scenario file mean the same."""
+    trace = tmp_path / "t.csv"
+    trace.write_text("submit,duration,gpus\n0,100,8\n100,100,8\n")
+    path = tmp_path / "stretched.yaml"
+    path.write_text("nodes: [{name: n, gpus: 8}]\ntrace: {file: t.csv, arrivals: 0.25}\n")
+    for done in (sim("--trace", trace, "--nodes", "1x8", "--arrivals", "0.25", "--json"), sim(path, "--json")):
+        assert json.loads(done.stdout)["wait"]["max"] == 75
+    assert json.loads(sim("--trace", trace, "--nodes", "1x8", "--json").stdout)["wait"]["max"] == 0
+    done = sim("--trace", trace, "--nodes", "1x8", "--arrivals", "0")
+    assert done.returncode == 2 and "--arrivals: a factor above 0" in done.stderr
+    done = sim(path, "--arrivals", "2")
+    assert done.returncode == 2 and "--arrivals needs --trace FILE" in done.stderr
+
+
 def test_the_report_says_what_was_promised_and_not_there(scenario, tmp_path):
     """The strips of the page are the times of the summary."""
     scenario.write_text(SCENARIO.replace("name: three teams", "name: three teams\npools: [{name: default, scheduler: {preemption: off}}]"))

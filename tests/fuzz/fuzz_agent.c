@@ -73,11 +73,11 @@ static bool join_again(struct str text, struct arena *arena, struct buf *out)
 {
     struct agent_join join;
     struct error e = {0};
-    if (agent_hello_join_decode(text, arena, &join, &e) != ERR_OK) {
+    if (agent_join_decode(text, arena, &join, &e) != ERR_OK) {
         must(e.text[0] != '\0');
         return false;
     }
-    agent_hello_join_encode(&join, out);
+    agent_join_encode(&join, out);
     return true;
 }
 
@@ -85,11 +85,11 @@ static bool joined_again(struct str text, struct arena *arena, struct buf *out)
 {
     struct agent_joined joined;
     struct error e = {0};
-    if (agent_hello_joined_decode(text, arena, &joined, &e) != ERR_OK) {
+    if (agent_joined_decode(text, arena, &joined, &e) != ERR_OK) {
         must(e.text[0] != '\0');
         return false;
     }
-    agent_hello_joined_encode(&joined, out);
+    agent_joined_encode(&joined, out);
     return true;
 }
 

@@ -10,7 +10,7 @@
 #include "base/name.h"
 #include "spec/resources_text.h"
 #include "wire/attempt_key.h"
-#include "wire/time_text.h"
+#include "base/time_text.h"
 #include "core/model/limits.h"
 
 #include <string.h>
@@ -53,14 +53,10 @@ static void texts_try(struct str text, struct arena *arena)
     struct resources_text resources;
     struct label label;
     struct error e = {0};
-    uint64_t mask = 0;
     uint32_t first = 0;
     uint32_t count = 0;
     if (resources_text_parse(text, TASK_RESOURCES_MAX, arena, &resources, &e) == ERR_OK) {
         must(resources.named_count <= TASK_RESOURCES_MAX);
-    }
-    if (resources_text_devices(text, &mask, &e) == ERR_OK) {
-        must(mask != 0);
     }
     if (resources_text_array(text, &first, &count, &e) == ERR_OK) {
         must(count >= 1);
@@ -69,7 +65,7 @@ static void texts_try(struct str text, struct arena *arena)
     if (resources_text_label(text, arena, &label, &e) == ERR_OK) {
         must(label.key[0] != '\0');
     }
-    if (resources_text_env(text, &e) != ERR_OK) {
+    if (resources_text_env_name(text, &e) != ERR_OK) {
         must(e.text[0] != '\0');
     }
 }

@@ -17,6 +17,7 @@ enum verdict cluster_do(struct cluster *cluster, struct input in)
     for (size_t i = 0; verdict == VERDICT_OK && i < cluster->facts.count; i++) {
         cluster->started_count += cluster->facts.at[i].type == FACT_ALLOCATED;
         cluster->stopped_count += cluster->facts.at[i].type == FACT_EVICTED;
+        cluster->claimed_count += cluster->facts.at[i].type == FACT_CLAIMED;
         core_apply(cluster->core, &cluster->facts.at[i]);
     }
     core_check(cluster->core);
@@ -32,6 +33,10 @@ void cluster_init(struct cluster *cluster, struct arena *arena)
 {
     *cluster = (struct cluster){.core = core_new(), .arena = arena, .now_ms = START_MS};
     must_do(cluster, (struct input){.type = INPUT_SERVER_START, .server = {.server_uuid = {1}}});
+    struct pool_spec pool = cluster_pool(cluster);
+    pool.turn_ms = 0; /* the peers' rule: shares count at once */
+    pool.patience_ms = (int64_t)365 * 24 * 60 * 60 * 1000; /* the peers keep no places */
+    cluster_pool_set(cluster, &pool);
 }
 
 void cluster_done(struct cluster *cluster)
@@ -133,6 +138,7 @@ void cluster_queue(struct cluster *cluster, task_id task)
 void cluster_pass(struct cluster *cluster)
 {
     pool_id pool;
+    cluster->now_ms++; /* what started in this very moment would be protected */
     for (int turn = 0; query_pass_due(cluster->core, cluster->now_ms, &pool); turn++) {
         must(turn < PASSES_MAX);
         must_do(cluster, (struct input){.type = INPUT_PASS, .pass = {pool, WORK_MAX}});
@@ -172,9 +178,12 @@ void cluster_started(struct cluster *cluster, task_id task)
     report_all(cluster, task, 1u << INSTANCE_STARTING, REPORT_STARTED);
 }
 
-void cluster_stopped(struct cluster *cluster, task_id task)
+void cluster_stopped(struct cluster *cluster, task_id task, uint32_t index)
 {
-    report_all(cluster, task, 1u << INSTANCE_STOPPING, REPORT_ENDED);
+    const struct instance *instance = query_instance(cluster->core, task, index);
+    if (instance != NULL && instance->state == INSTANCE_STOPPING) {
+        report(cluster, instance, REPORT_ENDED, 0);
+    }
 }
 
 void cluster_ended(struct cluster *cluster, task_id task)

@@ -17,8 +17,10 @@ struct cluster {
     struct facts facts; /* facts of the last input */
     int64_t now_ms;
     uint32_t node_count;
-    uint32_t started_count; /* instances started and told to stop since the caller set both to 0 */
+    /* instances started, told to stop and promised a place since the caller set these to 0 */
+    uint32_t started_count;
     uint32_t stopped_count;
+    uint32_t claimed_count;
 };
 
 /* Makes a started server with the pool `default`. */
@@ -52,10 +54,10 @@ void cluster_queue(struct cluster *cluster, task_id task);
 /* Runs passes until no pool is due. */
 void cluster_pass(struct cluster *cluster);
 
-/* Report for all agents: every ordered instance runs; every instance that was told to stop, or
+/* Report for all agents: every ordered instance runs; this instance, if it was told to stop, or
  * every one that holds something, has ended. */
 void cluster_started(struct cluster *cluster, task_id task);
-void cluster_stopped(struct cluster *cluster, task_id task);
+void cluster_stopped(struct cluster *cluster, task_id task, uint32_t index);
 void cluster_ended(struct cluster *cluster, task_id task);
 
 /* Records that this instance runs on this node, on these devices (0: the devices it would be

@@ -12,9 +12,9 @@ static bool agents_equal(const struct doc *agents, const struct doc *a, const ch
     const struct doc *other = NULL;
     for (const struct doc *agent = agents->first; agent != NULL; agent = agent->next) {
         const char *name = "";
-        (void)doc_text(doc_get(agent, "id"), &name);
+        (void)reads_text(reads_get(agent, "id"), &name);
         one = read_is(a, name) ? agent : one;
-        other = read_is(doc_get(agent, "id"), b) ? agent : other;
+        other = read_is(reads_get(agent, "id"), b) ? agent : other;
     }
     bool equal = one != NULL && other != NULL;
     for (size_t i = 0; equal && i < sizeof fields / sizeof fields[0]; i++) {
@@ -59,14 +59,14 @@ static uint32_t nodes_of(const struct det_case *det, task_id task, const struct 
 static enum outcome compare(struct det_case *det)
 {
     struct trial *trial = det->trial;
-    const struct doc *expect = doc_get(trial->test, "expect");
+    const struct doc *expect = reads_get(trial->test, "expect");
     const task_id task = det->tasks[0].task;
-    const struct doc *agents = doc_get(expect, "agents");
-    const struct doc *first = doc_get(expect, "first_agent");
+    const struct doc *agents = reads_get(expect, "agents");
+    const struct doc *first = reads_get(expect, "first_agent");
     bool expected;
     const uint32_t nodes = task.v == 0 ? 0 : nodes_of(det, task, agents, &expected);
     uint64_t count = agents != NULL ? agents->count : nodes;
-    (void)doc_u64(doc_get(expect, "agent_count"), &count);
+    (void)reads_u64(reads_get(expect, "agent_count"), &count);
     if (nodes != count || (nodes > 0 && !expected)) {
         return trial_failed(trial, "placed on %u nodes", nodes);
     }
@@ -77,7 +77,7 @@ static enum outcome compare(struct det_case *det)
         nodes == 0
             ? "nowhere"
             : query_node_name(det->cluster.core, query_instance(det->cluster.core, task, 0)->node);
-    return read_is(first, got) || agents_equal(doc_get(trial->test, "agents"), first, got)
+    return read_is(first, got) || agents_equal(reads_get(trial->test, "agents"), first, got)
                ? CASE_PASSED
                : trial_failed(trial, "placed on %s", got);
 }
@@ -86,7 +86,7 @@ static enum outcome placed(struct det_case *det)
 {
     struct doc *list = arena_new(det->trial->arena, struct doc, 1);
     list->kind = DOC_LIST;
-    list->first = arena_dup(det->trial->arena, doc_get(det->trial->test, "task"), sizeof *list);
+    list->first = arena_dup(det->trial->arena, reads_get(det->trial->test, "task"), sizeof *list);
     list->first->next = NULL;
     list->count = 1;
     const enum outcome ready = det_tasks(det, list);

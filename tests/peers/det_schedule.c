@@ -27,8 +27,9 @@ static bool released(const struct det_case *det, const struct det_task *task)
 
 static bool allocated(const struct det_case *det, const struct det_task *task)
 {
-    return !task->ran && !task->beyond && task->task.v != 0 &&
-           cluster_active(&det->cluster, task->task) > 0;
+    const struct task *row = query_task(det->cluster.core, task->task);
+    return !task->ran && !task->beyond && row != NULL &&
+           (row->active_count > 0 || (det->looks_empty && row->claimed_count > 0));
 }
 
 /* Determined may promise one place to several tasks. Weir starts only tasks that have a place. */
@@ -45,14 +46,41 @@ static bool one_of(const struct det_case *det, const struct doc *list)
     return count == 1;
 }
 
+/* Returns the first name of a list that no task has; NULL: all are names of tasks. */
+static const char *unknown_in(const struct det_case *det, const struct doc *list)
+{
+    for (const struct doc *one = list == NULL ? NULL : list->first; one != NULL; one = one->next) {
+        const char *name = "";
+        bool known = false;
+        (void)reads_text(one, &name);
+        for (uint32_t i = 0; i < det->task_count && !known; i++) {
+            known = strcmp(det->tasks[i].name, name) == 0;
+        }
+        if (!known) {
+            return name;
+        }
+    }
+    return NULL;
+}
+
 static enum outcome decided(struct det_case *det, const struct doc *expect)
 {
-    const struct doc *alternative = doc_get(det->trial->test, "acceptable_alternative");
-    const struct doc *one = alternative == NULL ? NULL : doc_get(alternative, "allocate_one_of");
-    const struct doc *starts = doc_get(expect, "allocate");
-    const struct doc *stops = doc_get(expect, "release");
+    const struct doc *alternative = reads_get(det->trial->test, "acceptable_alternative");
+    const struct doc *one = alternative == NULL ? NULL : reads_get(alternative, "allocate_one_of");
+    const struct doc *other_stops = alternative == NULL ? NULL : reads_get(alternative, "release");
+    const struct doc *starts = reads_get(expect, "allocate");
+    const struct doc *stops = reads_get(expect, "release");
+    const struct doc *const lists[] = {one, other_stops, starts, stops};
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+        const char *unknown = unknown_in(det, lists[i]);
+        if (unknown != NULL) {
+            return trial_failed(det->trial, "the case expects something of '%s', which is no task",
+                                unknown);
+        }
+    }
     if (one != NULL && one_of(det, one)) {
         starts = NULL;
+        stops = other_stops;
     }
     /* Where the case itself names a weakness of Determined, Weir may do better: start more (P5)
      * or stop less. */
@@ -89,10 +117,10 @@ static enum outcome counted(struct det_case *det, const struct doc *expect)
 {
     uint64_t queued = 0;
     uint64_t scheduled = 0;
-    const struct doc *groups = doc_get(det->trial->test, "groups");
+    const struct doc *groups = reads_get(det->trial->test, "groups");
     for (const struct doc *group = groups->first; group != NULL; group = group->next) {
         const char *name = "";
-        (void)doc_text(doc_get(group, "id"), &name);
+        (void)reads_text(reads_get(group, "id"), &name);
         const bool active = group_active(det, name);
         scheduled += active;
         queued += !active;
@@ -137,10 +165,10 @@ static struct job_view job_view(const struct det_case *det, const char *group)
 static uint64_t jobs_ahead(const struct det_case *det, const struct job_view *job)
 {
     uint64_t ahead = 0;
-    const struct doc *groups = doc_get(det->trial->test, "groups");
+    const struct doc *groups = reads_get(det->trial->test, "groups");
     for (const struct doc *group = groups->first; group != NULL; group = group->next) {
         const char *name = "";
-        (void)doc_text(doc_get(group, "id"), &name);
+        (void)reads_text(reads_get(group, "id"), &name);
         const struct job_view other = job_view(det, name);
         ahead += other.first != NULL && job->first != NULL && other.first != job->first &&
                  comes_before(other.first, job->first);
@@ -151,19 +179,25 @@ static uint64_t jobs_ahead(const struct det_case *det, const struct job_view *jo
 static enum outcome job_compare(struct det_case *det, const char *name, const struct doc *expect)
 {
     const struct job_view job = job_view(det, name);
-    const struct doc *state = doc_get(expect, "state");
-    const uint64_t ahead = jobs_ahead(det, &job);
-    if (state != NULL && read_is(state, "queued") == group_active(det, name)) {
+    const int state = reads_word(det->trial, expect, "state", "queued|scheduled");
+    /* Where groups share there is no such number: Determined says -1. */
+    const int64_t ahead = det->by_group ? -1 : (int64_t)jobs_ahead(det, &job);
+    int64_t ahead_wanted = ahead;
+    (void)reads_i64(reads_get(expect, "jobs_ahead"), &ahead_wanted);
+    if (state < 0) {
+        return CASE_FAILED;
+    }
+    if (reads_get(expect, "state") != NULL && (state == 1) != group_active(det, name)) {
         return trial_failed(det->trial, "%s is %s", name,
                             group_active(det, name) ? "scheduled" : "queued");
     }
     const bool right = det_number(expect, "allocated_slots", job.allocated) == job.allocated &&
                        det_number(expect, "requested_slots", job.requested) == job.requested &&
-                       (det->by_group || det_number(expect, "jobs_ahead", ahead) == ahead);
+                       ahead_wanted == ahead;
     return right ? CASE_PASSED
-                 : trial_failed(det->trial, "%s: %llu of %llu slots, %llu ahead", name,
+                 : trial_failed(det->trial, "%s: %llu of %llu slots, %lld ahead", name,
                                 (unsigned long long)job.allocated,
-                                (unsigned long long)job.requested, (unsigned long long)ahead);
+                                (unsigned long long)job.requested, (long long)ahead);
 }
 
 /* Compares a list of jobs with their ids, or a map of jobs by id. */
@@ -171,11 +205,17 @@ static enum outcome jobs_compare(struct det_case *det, const struct doc *expect)
 {
     const bool wrapped = expect->first != NULL && expect->first->kind == DOC_LIST;
     enum outcome outcome = CASE_PASSED;
+    if (wrapped) {
+        reads_note(expect->first);
+    }
     for (const struct doc *job = wrapped ? expect->first->first : expect->first;
          job != NULL && outcome == CASE_PASSED; job = job->next) {
+        reads_note(job);
         const char *name = job->key.p == NULL ? "" : job->key.p;
-        (void)doc_text(doc_get(job, "id"), &name);
-        outcome = job_compare(det, name, job);
+        (void)reads_text(reads_get(job, "id"), &name);
+        outcome = det_group(det, name) != NULL
+                      ? job_compare(det, name, job)
+                      : trial_failed(det->trial, "'%s' is no job of the case", name);
     }
     return outcome;
 }
@@ -191,8 +231,12 @@ static void all_started(struct det_case *det)
     }
 }
 
-static void all_ended(struct det_case *det, const struct doc *names)
+static enum outcome all_ended(struct det_case *det, const struct doc *names)
 {
+    const char *unknown = unknown_in(det, names);
+    if (unknown != NULL) {
+        return trial_failed(det->trial, "'%s' finishes, which is no task", unknown);
+    }
     for (uint32_t i = 0; i < det->task_count; i++) {
         struct det_task *task = &det->tasks[i];
         if (named(names, task->name)) {
@@ -200,43 +244,67 @@ static void all_ended(struct det_case *det, const struct doc *names)
             task->ran = false;
         }
     }
+    return CASE_PASSED;
+}
+
+static enum outcome scheduled(struct det_case *det, const struct doc *expect)
+{
+    det_queue(det);
+    cluster_pass(&det->cluster);
+    return expect == NULL ? CASE_PASSED : decided(det, expect);
 }
 
 static enum outcome step_run(struct det_case *det, const struct doc *step)
 {
-    const struct doc *op = doc_get(step, "op");
-    const struct doc *expect = doc_get(step, "expect");
-    if (read_is(op, "schedule")) {
-        det_queue(det);
-        cluster_pass(&det->cluster);
-        return expect == NULL ? CASE_PASSED : decided(det, expect);
+    enum { SCHEDULE, START_DECIDED, ADD, FINISH, START, QUEUE_JOBS, QUEUE_STATS, ORDER, CHECK };
+    static const char words[] = "schedule|start_decided|add|finish|start|queue_jobs|queue_stats|"
+                                "order|check";
+    const struct doc *expect = reads_get(step, "expect");
+    const struct doc *tasks = reads_get(step, "tasks");
+    const int op = reads_word(det->trial, step, "op", words);
+    if (op >= QUEUE_JOBS && expect == NULL) {
+        return trial_failed(det->trial, "a step that compares has no 'expect'");
     }
-    if (read_is(op, "start_decided")) {
+    if ((op == ADD || op == FINISH || op == START) && tasks == NULL) {
+        return trial_failed(det->trial, "a step has no 'tasks'");
+    }
+    switch (op) {
+    case SCHEDULE:
+        return scheduled(det, expect);
+    case START_DECIDED:
         all_started(det);
         return CASE_PASSED;
-    }
-    if (read_is(op, "add")) {
-        return det_tasks(det, doc_get(step, "tasks"));
-    }
-    if (read_is(op, "finish")) {
-        all_ended(det, doc_get(step, "tasks"));
-        return CASE_PASSED;
-    }
-    if (read_is(op, "queue_jobs") && expect != NULL) {
+    case ADD:
+        return det_tasks(det, tasks);
+    case FINISH:
+        return all_ended(det, tasks);
+    case START:
+        return det_start(det, tasks);
+    case QUEUE_JOBS:
         return jobs_compare(det, expect);
+    case QUEUE_STATS:
+        return counted(det, expect);
+    case ORDER:
+    case CHECK:
+        det_queue(det);
+        return det_order_compare(det, step);
+    default:
+        return CASE_FAILED;
     }
-    return read_is(op, "queue_stats") ? counted(det, expect)
-                                      : trial_skipped(det->trial, "no translation of a step");
 }
 
-static enum outcome steps_run(struct det_case *det)
+/* Runs the steps of a case. A case without steps is one step, which is the case itself: a pass, or
+ * a question about the order. */
+static enum outcome steps_run(struct det_case *det, bool order)
 {
-    const struct doc *steps = doc_get(det->trial->test, "steps");
-    enum outcome outcome = det_tasks(det, doc_get(det->trial->test, "tasks"));
-    if (steps == NULL && outcome == CASE_PASSED) {
+    const struct doc *test = det->trial->test;
+    const struct doc *steps = reads_get(test, "steps");
+    enum outcome outcome = det_tasks(det, reads_get(test, "tasks"));
+    if (outcome == CASE_PASSED && order && reads_get(test, "expect") != NULL) {
         det_queue(det);
-        cluster_pass(&det->cluster);
-        return decided(det, doc_get(det->trial->test, "expect"));
+        outcome = det_order_compare(det, test);
+    } else if (outcome == CASE_PASSED && !order && reads_get(test, "expect") != NULL) {
+        outcome = scheduled(det, reads_get(test, "expect"));
     }
     for (const struct doc *step = steps == NULL ? NULL : steps->first;
          step != NULL && outcome == CASE_PASSED; step = step->next) {
@@ -245,13 +313,27 @@ static enum outcome steps_run(struct det_case *det)
     return outcome;
 }
 
-enum outcome det_schedule(struct trial *trial)
+static enum outcome case_run(struct trial *trial, bool order)
 {
     struct det_case det;
     enum outcome outcome = det_open(&det, trial);
+    const struct doc *agents = reads_get(trial->test, "agents");
+    if (order && (agents == NULL || agents->count == 0)) {
+        det_join_anywhere(&det);
+    }
     if (outcome == CASE_PASSED) {
-        outcome = steps_run(&det);
+        outcome = steps_run(&det, order);
     }
     det_close(&det);
     return outcome;
+}
+
+enum outcome det_schedule(struct trial *trial)
+{
+    return case_run(trial, false);
+}
+
+enum outcome det_order(struct trial *trial)
+{
+    return case_run(trial, true);
 }

@@ -59,10 +59,25 @@ void action_groups(const struct doc *job, const struct job_shape *shape, struct 
 const char *action_profile(const struct doc *pod, struct named_amount *ret);
 const char *action_profile_name(const struct doc *profile);
 
+/* Reads a whole number; 0: missing. */
+int64_t action_whole(const struct doc *map, const char *key);
+/* Reads how long a gang may be below its minimum; `missing` stands for a missing field. */
+int64_t action_grace(const struct doc *map, int64_t missing);
+/* True when a policy of KAI is on in this case. */
+bool action_plugin(const struct doc *test, const char *name);
+/* Makes the pool and its nodes. CASE_PASSED: ready. */
+enum outcome action_pool(struct action_case *action);
+
 /* The first makes departments and projects, before tasks are submitted; false: one is refused.
  * The second sets quotas, when all tasks run that the case begins with. */
 bool action_accounts(struct action_case *action);
 void action_quotas(struct action_case *action);
+
+/* True for a pod that was told to stop, and never ends. */
+bool action_stuck(const struct doc *pod);
+
+/* Compares the state with what the case expects. */
+enum outcome action_compare(struct action_case *action);
 
 /* Makes server, nodes and jobs, and starts the running jobs. CASE_PASSED: ready. */
 enum outcome action_open(struct action_case *action, struct trial *trial);

@@ -16,14 +16,14 @@ enum { MB = 1000000, QUEUES_MAX = 256, PROFILES_MAX = QUOTA_DIMS_MAX - KAI_DIMS 
 static const char *name_of(const struct doc *queue, const char *key)
 {
     const char *name = "";
-    (void)doc_text(doc_get(queue, key), &name);
+    (void)reads_text(reads_get(queue, key), &name);
     return name;
 }
 
 static bool has_children(const struct doc *queues, const struct doc *queue)
 {
     for (const struct doc *other = queues->first; other != NULL; other = other->next) {
-        if (read_is(doc_get(other, "parent"), name_of(queue, "name"))) {
+        if (read_is(reads_get(other, "parent"), name_of(queue, "name"))) {
             return true;
         }
     }
@@ -33,7 +33,7 @@ static bool has_children(const struct doc *queues, const struct doc *queue)
 static uint64_t age_of(const struct doc *queue)
 {
     uint64_t rank = 0;
-    (void)doc_u64(doc_get(queue, "created_rank"), &rank);
+    (void)reads_u64(reads_get(queue, "created_rank"), &rank);
     return rank;
 }
 
@@ -58,7 +58,8 @@ static const struct doc *next_to_make(const struct action_case *action, const st
     const struct doc *best = NULL;
     for (const struct doc *queue = queues->first; queue != NULL; queue = queue->next) {
         const bool ready = !made(action, queues, queue) && parent_made(action, queue);
-        if (ready && (best == NULL || age_of(queue) < age_of(best))) {
+        const uint64_t age = age_of(queue);
+        if (ready && (best == NULL || age < age_of(best))) {
             best = queue;
         }
     }
@@ -67,7 +68,7 @@ static const struct doc *next_to_make(const struct action_case *action, const st
 
 bool action_accounts(struct action_case *action)
 {
-    const struct doc *queues = doc_get(action->trial->test, "queues");
+    const struct doc *queues = reads_get(action->trial->test, "queues");
     const struct doc *queue;
     for (uint32_t i = 0; (queue = next_to_make(action, queues)) != NULL; i++) {
         must(i < QUEUES_MAX);
@@ -92,7 +93,7 @@ bool action_accounts(struct action_case *action)
 
 static int64_t amount(const struct doc *one, const char *key, int64_t milli_per_unit, int64_t scale)
 {
-    const int64_t milli = read_milli(doc_get(one, key), 0);
+    const int64_t milli = read_milli(reads_get(one, key), 0);
     return milli == VECTOR_UNLIMITED ? QUOTA_UNLIMITED : milli / milli_per_unit * scale;
 }
 
@@ -102,8 +103,9 @@ static int64_t amount(const struct doc *one, const char *key, int64_t milli_per_
 static uint32_t profiles_fill(const struct doc *test, struct quota_amount *amounts)
 {
     uint32_t count = 0;
-    for (const struct doc *node = doc_get(test, "nodes")->first; node != NULL; node = node->next) {
-        const struct doc *profiles = doc_get(node, "mig_instances");
+    for (const struct doc *node = reads_get(test, "nodes")->first; node != NULL;
+         node = node->next) {
+        const struct doc *profiles = reads_get(node, "mig_instances");
         for (const struct doc *one = profiles == NULL ? NULL : profiles->first;
              one != NULL && count < PROFILES_MAX; one = one->next) {
             const char *name = action_profile_name(one);
@@ -137,18 +139,22 @@ static void quota_set(struct action_case *action, const struct doc *queue, enum 
         {"gpu", "slots", 1, 1}, {"cpu_milli", "cpu", MILLI, 1}, {"memory_mb", "memory", MILLI, MB}};
     struct quota_amount amounts[KAI_DIMS + PROFILES_MAX];
     for (size_t i = 0; i < KAI_DIMS; i++) {
-        const struct doc *one = doc_get(queue, fields[i].field);
-        const int64_t weight = read_milli(doc_get(one, "weight"), MILLI);
+        const struct doc *one = reads_get(queue, fields[i].field);
+        const int64_t weight = read_milli(reads_get(one, "weight"), MILLI);
         amounts[i] = (struct quota_amount){
             .resource = fields[i].resource,
             .guaranteed = amount(one, "quota", fields[i].milli_per_unit, fields[i].scale),
             .limit = amount(one, "limit", fields[i].milli_per_unit, fields[i].scale),
             .weight = weight < 0 ? 0 : (uint32_t)weight,
         };
+        if (!action_plugin(action->trial->test, "proportion")) {
+            amounts[i].guaranteed = QUOTA_UNLIMITED;
+            amounts[i].limit = QUOTA_UNLIMITED;
+        }
     }
     const uint32_t count = KAI_DIMS + profiles_fill(action->trial->test, amounts);
     uint64_t rank = QUOTA_RANK_DEFAULT;
-    (void)doc_u64(doc_get(queue, "priority"), &rank);
+    (void)reads_u64(reads_get(queue, "priority"), &rank);
     const struct quota_spec spec = {.amounts = amounts,
                                     .amount_count = count,
                                     .rules.rank = (uint32_t)rank,
@@ -159,7 +165,7 @@ static void quota_set(struct action_case *action, const struct doc *queue, enum 
 
 void action_quotas(struct action_case *action)
 {
-    const struct doc *queues = doc_get(action->trial->test, "queues");
+    const struct doc *queues = reads_get(action->trial->test, "queues");
     for (const struct doc *queue = queues->first; queue != NULL; queue = queue->next) {
         const bool department = has_children(queues, queue);
         if (department || name_of(queue, "parent")[0] == '\0') {

@@ -21,13 +21,13 @@ struct groups {
 
 static const struct doc *first_of(const struct doc *group, const char *key)
 {
-    const struct doc *list = doc_get(group, key);
+    const struct doc *list = reads_get(group, key);
     return list == NULL ? NULL : list->first;
 }
 
 static uint32_t count_of(const struct doc *group, const char *key)
 {
-    const struct doc *list = doc_get(group, key);
+    const struct doc *list = reads_get(group, key);
     return list == NULL ? 0 : list->count;
 }
 
@@ -35,8 +35,8 @@ static uint32_t count_of(const struct doc *group, const char *key)
 static bool in_set(const struct doc *pod, const struct doc *set)
 {
     const char *name = "";
-    (void)doc_text(doc_get(set, "name"), &name);
-    return doc_get(pod, "podset") == NULL || read_is(doc_get(pod, "podset"), name);
+    (void)reads_text(reads_get(set, "name"), &name);
+    return reads_get(pod, "podset") == NULL || read_is(reads_get(pod, "podset"), name);
 }
 
 static uint32_t set_count(const struct doc *job, const struct doc *set)
@@ -51,41 +51,46 @@ static uint32_t set_count(const struct doc *job, const struct doc *set)
 static uint32_t set_min(const struct doc *set)
 {
     uint64_t min = 0;
-    (void)doc_u64(doc_get(set, "min_available"), &min);
+    (void)reads_u64(reads_get(set, "min_available"), &min);
     return (uint32_t)min;
 }
 
 /* ---- reading a tree ---- */
 
-/* The recursion here and below is as deep as a case has groups. */
+/* Reads a group and the groups in it. `*in_sets` counts the pods of their sets. The recursion here
+ * and below is as deep as a case has groups. */
 static const char *group_read(const struct doc *job, const struct doc *group, unsigned depth,
-                              struct job_shape *ret)
+                              struct job_shape *ret, uint32_t *in_sets)
 {
     const char *missing = depth == GROUPS_DEEP_MAX ? "groups that are nested too deep" : NULL;
+    reads_ignore(group, "name");
     uint64_t needed = count_of(group, "subgroups") + count_of(group, "podsets");
     const uint64_t all = needed;
-    (void)doc_u64(doc_get(group, "min_subgroups"), &needed);
+    (void)reads_u64(reads_get(group, "min_subgroups"), &needed);
     ret->elastic |= needed < all;
-    ret->unlike |= needed < all || (depth > 0 && doc_get(group, "topology") != NULL);
+    ret->unlike |= needed < all || (depth > 0 && reads_get(group, "topology") != NULL);
     for (const struct doc *set = first_of(group, "podsets"); set != NULL; set = set->next) {
         const uint32_t count = set_count(job, set);
         missing = count < set_min(set) || count == 0 ? "a set of too few pods" : missing;
         ret->elastic |= set_min(set) < count;
         ret->min += set_min(set);
+        *in_sets += count;
     }
     for (const struct doc *one = first_of(group, "subgroups"); one != NULL && missing == NULL;
          one = one->next) {
-        missing = group_read(job, one, depth + 1, ret);
+        missing = group_read(job, one, depth + 1, ret, in_sets);
     }
     return missing;
 }
 
 const char *action_tree(const struct doc *job, struct job_shape *ret)
 {
-    const struct doc *tree = doc_get(job, "groups");
+    const struct doc *tree = reads_get(job, "groups");
     const bool one_set = count_of(tree, "podsets") == 1 && count_of(tree, "subgroups") == 0;
+    uint32_t in_sets = 0;
     ret->min = 0;
-    const char *missing = group_read(job, tree, 0, ret);
+    const char *missing = group_read(job, tree, 0, ret, &in_sets);
+    missing = missing == NULL && in_sets != ret->count ? "a pod in no set, or in two" : missing;
     /* Groups that need all of their pods, which are alike and have no topology, are one gang. */
     ret->unlike |= ret->elastic && !one_set;
     return missing;
@@ -96,7 +101,7 @@ const char *action_tree(const struct doc *job, struct job_shape *ret)
 static int64_t order_of(const struct doc *pod)
 {
     int64_t order = INT64_MIN;
-    (void)doc_i64(doc_get(pod, "order_priority"), &order);
+    (void)reads_i64(reads_get(pod, "order_priority"), &order);
     return order;
 }
 
@@ -136,7 +141,7 @@ static bool index_in(const struct doc *job, const struct doc *group, const struc
 
 uint32_t action_index(const struct doc *job, const struct doc *pod)
 {
-    const struct doc *tree = doc_get(job, "groups");
+    const struct doc *tree = reads_get(job, "groups");
     uint32_t index = 0;
     return tree != NULL && index_in(job, tree, pod, &index) ? index : place_in(job, NULL, pod);
 }
@@ -145,9 +150,9 @@ uint32_t action_index(const struct doc *job, const struct doc *pod)
 
 static void topology_read(const struct doc *group, struct topology_spec *ret)
 {
-    const struct doc *topology = doc_get(group, "topology");
-    (void)doc_text(doc_get(topology, "required_level"), &ret->required);
-    (void)doc_text(doc_get(topology, "preferred_level"), &ret->preferred);
+    const struct doc *topology = reads_get(group, "topology");
+    (void)reads_text(reads_get(topology, "required_level"), &ret->required);
+    (void)reads_text(reads_get(topology, "preferred_level"), &ret->preferred);
 }
 
 static struct group_spec *group_new(struct groups *groups, uint32_t parent, uint32_t min)
@@ -169,9 +174,10 @@ static void pods_add(struct groups *groups, const struct doc *pod, uint32_t coun
     struct task_spec *asks = arena_dup(groups->arena, groups->spec, sizeof *asks);
     struct named_amount *profile = arena_new(groups->arena, struct named_amount, 1);
     struct label *label = arena_new(groups->arena, struct label, 1);
-    const struct doc *per_task = doc_get(groups->job, "per_task");
+    const struct doc *per_task = reads_get(groups->job, "per_task");
     struct group_spec *group = group_new(groups, parent, min);
-    asks->slots_milli = read_milli(doc_get(pod, "gpus"), read_milli(doc_get(per_task, "gpus"), 0));
+    asks->slots_milli =
+        read_milli(reads_get(pod, "gpus"), read_milli(reads_get(per_task, "gpus"), 0));
     asks->needs_gpu = asks->slots_milli > 0;
     (void)action_profile(pod, profile);
     asks->resources = profile;
@@ -222,7 +228,7 @@ static void set_add(struct groups *groups, const struct doc *set, uint32_t paren
 static uint32_t group_min(const struct doc *group)
 {
     uint64_t min = 0;
-    (void)doc_u64(doc_get(group, "min_subgroups"), &min);
+    (void)reads_u64(reads_get(group, "min_subgroups"), &min);
     return (uint32_t)min;
 }
 
@@ -242,7 +248,7 @@ void action_groups(const struct doc *job, const struct job_shape *shape, struct 
                    struct task_spec *spec)
 {
     struct groups groups = {.job = job, .arena = arena, .spec = spec};
-    const struct doc *tree = doc_get(job, "groups");
+    const struct doc *tree = reads_get(job, "groups");
     groups.list = arena_new(arena, struct group_spec, TASK_GROUPS_MAX);
     spec->group_count = 0;
     spec->node_label_count = 0;

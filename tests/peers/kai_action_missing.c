@@ -15,7 +15,7 @@ static const char *job_missing(const struct doc *job)
 
 const char *action_missing(const struct doc *test)
 {
-    const struct doc *jobs = doc_get(test, "jobs");
+    const struct doc *jobs = reads_get(test, "jobs");
     for (const struct doc *job = jobs->first; job != NULL; job = job->next) {
         const char *missing = job_missing(job);
         if (missing != NULL) {

@@ -5,54 +5,18 @@
 
 #include <string.h>
 
-enum { MIB = 1 << 20, AGE_MS = 60000, LABELS_MAX = NODE_LABELS_MAX };
-
-static int64_t whole(const struct doc *map, const char *key)
-{
-    int64_t number = 0;
-    (void)doc_i64(doc_get(map, key), &number);
-    return number;
-}
-
-static void node_join(struct action_case *action, const struct doc *node)
-{
-    struct label labels[LABELS_MAX];
-    struct named_amount parts[NODE_RESOURCES_MAX];
-    struct node_spec spec = {.name = "", .labels = labels, .resources = parts};
-    (void)doc_text(doc_get(node, "name"), &spec.name);
-    const struct doc *own = doc_get(node, "labels");
-    for (const struct doc *label = own == NULL ? NULL : own->first;
-         label != NULL && spec.label_count < LABELS_MAX; label = label->next) {
-        struct label *next = &labels[spec.label_count++];
-        next->key = label->key.p;
-        next->value = "";
-        (void)doc_text(label, &next->value);
-    }
-    const struct doc *profiles = doc_get(node, "mig_instances");
-    for (const struct doc *one = profiles == NULL ? NULL : profiles->first;
-         one != NULL && spec.resource_count < NODE_RESOURCES_MAX; one = one->next) {
-        parts[spec.resource_count++] =
-            (struct named_amount){action_profile_name(one), read_milli(one, 0)};
-    }
-    /* A node whose devices are cut into parts has no whole devices. */
-    spec.device_count = doc_get(node, "mig_strategy") != NULL ? 0 : (uint32_t)whole(node, "gpus");
-    spec.slots_milli = (int64_t)spec.device_count * SLOT_MILLI;
-    spec.gpu_memory_bytes = spec.device_count > 0 ? whole(node, "gpu_memory_mib") * MIB : 0;
-    spec.cpu_milli = whole(node, "cpu_milli");
-    spec.memory_bytes = whole(node, "memory_bytes");
-    (void)cluster_node(&action->cluster, spec);
-}
+enum { AGE_MS = 60000 };
 
 /* Returns the rank of the job's priority among the priorities of the case, from PRIORITY_MIN on. */
 static uint32_t priority_of(const struct doc *jobs, const struct doc *job)
 {
     uint32_t lower = 0;
-    const int64_t own = whole(job, "priority");
+    const int64_t own = action_whole(job, "priority");
     for (const struct doc *other = jobs->first; other != NULL; other = other->next) {
-        bool counted = whole(other, "priority") >= own;
+        bool counted = action_whole(other, "priority") >= own;
         for (const struct doc *earlier = jobs->first; earlier != other && !counted;
              earlier = earlier->next) {
-            counted = whole(earlier, "priority") == whole(other, "priority");
+            counted = action_whole(earlier, "priority") == action_whole(other, "priority");
         }
         lower += !counted;
     }
@@ -78,7 +42,7 @@ static bool job_submit(struct action_case *action, struct action_job *job)
     spec.gpu_memory_bytes = shape.gpu_memory_bytes;
     spec.gpu_devices = shape.gpu_devices;
     spec.needs_gpu = shape.gpus_milli > 0 || shape.gpu_memory_bytes > 0;
-    (void)doc_text(doc_get(job->doc, "queue"), &spec.project);
+    (void)reads_text(reads_get(job->doc, "queue"), &spec.project);
     spec.cpu_milli = shape.cpu_milli;
     spec.memory_bytes = shape.memory_bytes;
     spec.resources = &shape.profile;
@@ -87,10 +51,12 @@ static bool job_submit(struct action_case *action, struct action_job *job)
     spec.gang = shape.count > 1;
     spec.topology = shape.topology;
     spec.min_instances = shape.elastic ? shape.min : 0;
-    spec.node_label_count = action_label(doc_get(job->doc, "tasks")->first, &shape.label);
+    spec.node_label_count = action_label(reads_get(job->doc, "tasks")->first, &shape.label);
     spec.node_labels = &shape.label;
     spec.preemptible = read_flag(job->doc, "preemptible", true);
-    spec.priority = priority_of(doc_get(action->trial->test, "jobs"), job->doc);
+    (void)read_scaled(reads_get(job->doc, "preemption_delay_s"), MILLI, &spec.preemption_delay_ms);
+    spec.stale_grace_ms = action_grace(job->doc, STALE_GRACE_POOL);
+    spec.priority = priority_of(reads_get(action->trial->test, "jobs"), job->doc);
     if (shape.unlike) {
         action_groups(job->doc, &shape, action->trial->arena, &spec);
     }
@@ -131,22 +97,27 @@ static bool instance_runs(struct action_case *action, struct shared *shared, tas
 {
     const char *name = "";
     const char *group;
-    (void)doc_text(doc_get(pod, "node"), &name);
+    (void)reads_text(reads_get(pod, "node"), &name);
     const struct node *node = query_node_named(action->cluster.core, name);
-    const struct doc *groups = doc_get(pod, "gpu_groups");
+    const struct doc *groups = reads_get(pod, "gpu_groups");
     if (node == NULL) {
         return false;
     }
-    const bool fraction = groups != NULL && doc_text(groups->first, &group);
+    const bool fraction = groups != NULL && reads_text(groups->first, &group);
     const uint64_t device = fraction ? shared_device(shared, node, group) : 0;
     if (!cluster_runs(&action->cluster, task, index, node->id, device)) {
         return false;
     }
-    const struct doc *state = doc_get(pod, "state");
+    const struct doc *state = reads_get(pod, "state");
     if (!read_is(state, "Running") && !read_is(state, "Failed")) {
-        cluster_stopping(&action->cluster, task, index, read_is(state, "StuckInReleasing"));
+        cluster_stopping(&action->cluster, task, index, action_stuck(pod));
     }
     return true;
+}
+
+bool action_stuck(const struct doc *pod)
+{
+    return read_is(reads_get(pod, "state"), "StuckInReleasing");
 }
 
 /* Starts running jobs. Jobs on shared devices come first, so that no shared device is given away
@@ -155,11 +126,15 @@ static bool jobs_run(struct action_case *action, struct shared *shared, bool sha
 {
     for (uint32_t i = 0; i < action->job_count; i++) {
         const struct action_job *job = &action->jobs[i];
-        for (const struct doc *pod = doc_get(job->doc, "tasks")->first; pod != NULL;
+        for (const struct doc *pod = reads_get(job->doc, "tasks")->first; pod != NULL;
              pod = pod->next) {
             const uint32_t index = action_index(job->doc, pod);
-            const bool shares = doc_get(pod, "gpu_groups") != NULL;
-            if (!read_is(doc_get(pod, "state"), "Pending") && shares == sharing &&
+            const bool shares = reads_get(pod, "gpu_groups") != NULL;
+            const bool waits = read_is(reads_get(pod, "state"), "Pending");
+            if (waits) {
+                reads_ignore(pod, "node"); /* a pod that waits is on no node */
+            }
+            if (!waits && shares == sharing &&
                 !instance_runs(action, shared, job->task, index, pod)) {
                 return false;
             }
@@ -174,8 +149,9 @@ static bool job_in_part(const struct action_job *job)
     struct job_shape shape;
     uint32_t waiting = 0;
     must(action_shape(job->doc, &shape) == NULL);
-    for (const struct doc *pod = doc_get(job->doc, "tasks")->first; pod != NULL; pod = pod->next) {
-        waiting += read_is(doc_get(pod, "state"), "Pending");
+    for (const struct doc *pod = reads_get(job->doc, "tasks")->first; pod != NULL;
+         pod = pod->next) {
+        waiting += read_is(reads_get(pod, "state"), "Pending");
     }
     return !shape.elastic && waiting > 0 && waiting < shape.count;
 }
@@ -202,9 +178,9 @@ static bool rest_runs(struct action_case *action)
     for (uint32_t i = 0; i < action->job_count; i++) {
         const struct action_job *job = &action->jobs[i];
         const bool in_part = job_in_part(job);
-        for (const struct doc *pod = doc_get(job->doc, "tasks")->first; pod != NULL && in_part;
+        for (const struct doc *pod = reads_get(job->doc, "tasks")->first; pod != NULL && in_part;
              pod = pod->next) {
-            ran = ran && (!read_is(doc_get(pod, "state"), "Pending") ||
+            ran = ran && (!read_is(reads_get(pod, "state"), "Pending") ||
                           cluster_runs(&action->cluster, job->task, action_index(job->doc, pod),
                                        action->lost, 0));
         }
@@ -217,9 +193,9 @@ static void losses_run(struct action_case *action)
 {
     for (uint32_t i = 0; i < action->job_count; i++) {
         const struct action_job *job = &action->jobs[i];
-        for (const struct doc *pod = doc_get(job->doc, "tasks")->first; pod != NULL;
+        for (const struct doc *pod = reads_get(job->doc, "tasks")->first; pod != NULL;
              pod = pod->next) {
-            if (read_is(doc_get(pod, "state"), "Failed")) {
+            if (read_is(reads_get(pod, "state"), "Failed")) {
                 cluster_failed(&action->cluster, job->task, action_index(job->doc, pod));
             }
         }
@@ -229,63 +205,34 @@ static void losses_run(struct action_case *action)
     }
 }
 
+/* How long ago gangs lost what they have lost. -1: the jobs of the case differ. */
+static int64_t stale_for_ms(const struct action_case *action)
+{
+    int64_t stale_ms = 0;
+    for (uint32_t i = 0; i < action->job_count; i++) {
+        const struct doc *stale = reads_get(action->jobs[i].doc, "stale_for_s");
+        const int64_t own_ms = read_milli(stale, stale_ms);
+        if (stale != NULL && stale_ms != 0 && own_ms != stale_ms) {
+            return -1;
+        }
+        stale_ms = own_ms;
+    }
+    return stale_ms;
+}
+
 /* Sorts jobs oldest first; jobs of equal age stay as listed. */
 static void jobs_read(struct action_case *action, const struct doc *list)
 {
     action->jobs = arena_new(action->trial->arena, struct action_job, list->count);
     for (const struct doc *doc = list->first; doc != NULL; doc = doc->next) {
         uint32_t at = action->job_count++;
-        for (; at > 0 && whole(action->jobs[at - 1].doc, "age_minutes") < whole(doc, "age_minutes");
+        for (; at > 0 && action_whole(action->jobs[at - 1].doc, "age_minutes") <
+                             action_whole(doc, "age_minutes");
              at--) {
             action->jobs[at] = action->jobs[at - 1];
         }
         action->jobs[at] = (struct action_job){.name = "", .doc = doc};
-        (void)doc_text(doc_get(doc, "name"), &action->jobs[at].name);
-    }
-}
-
-/* Reads the topology. A case has at most one. */
-static void topology_read(const struct doc *topologies, struct pool_spec *pool, const char **levels)
-{
-    const struct doc *first = topologies == NULL ? NULL : topologies->first;
-    const struct doc *list = doc_get(first, "levels");
-    for (const struct doc *level = list == NULL ? NULL : list->first;
-         level != NULL && pool->topology_count < TOPOLOGY_LEVELS_MAX; level = level->next) {
-        levels[pool->topology_count] = "";
-        (void)doc_text(level, &levels[pool->topology_count++]);
-    }
-    pool->topology = levels;
-}
-
-static void pool_open(struct action_case *action)
-{
-    const struct doc *test = action->trial->test;
-    const struct doc *run = doc_get(test, "run");
-    const char *levels[TOPOLOGY_LEVELS_MAX];
-    struct pool_spec pool = cluster_pool(&action->cluster);
-    pool.aux_tasks = (uint32_t)whole(doc_get(test, "nodes")->first, "max_pods");
-    pool.policy = POLICY_FAIR_SHARE;
-    pool.preemption_off = false;
-    pool.victims = VICTIMS_YOUNGEST;
-    const struct doc *placement = doc_get(doc_get(run, "placement"), "gpu");
-    pool.placement = read_is(placement, "spread") ? PLACEMENT_SPREAD : PLACEMENT_PACK;
-    pool.consolidation_max = CONSOLIDATION_MAX;
-    pool.stale_grace_ms = whole(run, "staleness_grace_s") * MILLI;
-    pool.preempt_min_runtime_ms = 0;
-    pool.reclaim_min_runtime_ms = 0;
-    /* In KAI the delay belongs to the job. Other waiting jobs of a case take nothing, so the
-     * pool's delay has the same effect. */
-    const struct doc *jobs = doc_get(test, "jobs");
-    for (const struct doc *job = jobs->first; job != NULL; job = job->next) {
-        const int64_t delay_ms = whole(job, "preemption_delay_s") * MILLI;
-        pool.preemption_delay_ms =
-            delay_ms > pool.preemption_delay_ms ? delay_ms : pool.preemption_delay_ms;
-    }
-    topology_read(doc_get(test, "topologies"), &pool, levels);
-    cluster_pool_set(&action->cluster, &pool);
-    const struct doc *nodes = doc_get(test, "nodes");
-    for (const struct doc *node = nodes->first; node != NULL; node = node->next) {
-        node_join(action, node);
+        (void)reads_text(reads_get(doc, "name"), &action->jobs[at].name);
     }
 }
 
@@ -293,16 +240,19 @@ enum outcome action_open(struct action_case *action, struct trial *trial)
 {
     *action = (struct action_case){.trial = trial};
     cluster_init(&action->cluster, trial->arena);
-    pool_open(action);
+    const enum outcome pool = action_pool(action);
+    if (pool != CASE_PASSED) {
+        return pool;
+    }
     if (!action_accounts(action)) {
         return trial_skipped(trial, "an account is refused: %s",
                              names_reason(action->cluster.facts.refusal.code));
     }
-    jobs_read(action, doc_get(trial->test, "jobs"));
+    jobs_read(action, reads_get(trial->test, "jobs"));
     const int64_t begin_ms = action->cluster.now_ms;
-    const int64_t oldest = whole(action->jobs[0].doc, "age_minutes");
+    const int64_t oldest = action_whole(action->jobs[0].doc, "age_minutes");
     for (uint32_t i = 0; i < action->job_count; i++) {
-        const int64_t age = whole(action->jobs[i].doc, "age_minutes");
+        const int64_t age = action_whole(action->jobs[i].doc, "age_minutes");
         action->cluster.now_ms = begin_ms + (oldest - age) * AGE_MS;
         if (!job_submit(action, &action->jobs[i])) {
             return trial_skipped(trial, "%s is refused: %s", action->jobs[i].name,
@@ -319,9 +269,14 @@ enum outcome action_open(struct action_case *action, struct trial *trial)
     if (!jobs_run(action, shared, true) || !jobs_run(action, shared, false) || !rest_runs(action)) {
         return trial_skipped(trial, "what runs does not fit where the case says");
     }
+    const int64_t stale_ms = stale_for_ms(action);
+    if (stale_ms < 0) {
+        return trial_failed(trial, "'jobs.stale_for_s' differs from job to job");
+    }
+    action->cluster.now_ms += AGE_MS > stale_ms ? AGE_MS - stale_ms : 0;
     losses_run(action);
     action_quotas(action);
-    action->cluster.now_ms += AGE_MS;
+    action->cluster.now_ms += stale_ms;
     return CASE_PASSED;
 }
 

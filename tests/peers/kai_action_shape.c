@@ -19,11 +19,12 @@ const char *action_profile_name(const struct doc *profile)
 
 const char *action_profile(const struct doc *pod, struct named_amount *ret)
 {
-    const struct doc *profiles = doc_get(pod, "mig");
+    const struct doc *profiles = reads_get(pod, "mig");
     *ret = (struct named_amount){.name = ""};
     /* A waiting pod with an outdated form of profile: no node offers it. A running pod of this
      * form holds no known part. */
-    if (doc_get(pod, "legacy_mig") != NULL && read_is(doc_get(pod, "state"), "Pending")) {
+    const bool legacy = read_flag(pod, "legacy_mig", false);
+    if (legacy && read_is(reads_get(pod, "state"), "Pending")) {
         *ret = (struct named_amount){"legacy-mig", MILLI};
         return NULL;
     }
@@ -45,33 +46,34 @@ static const char *pod_missing(const struct doc *pod)
         {"anti_affinity_topology_key", "no affinity between tasks"},
     };
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
-        if (doc_get(pod, fields[i][0]) != NULL) {
+        if (reads_get(pod, fields[i][0]) != NULL) {
             return fields[i][1];
         }
     }
-    const struct doc *label = doc_get(pod, "require_label");
-    return label != NULL && doc_get(label, "in")->count != 1 ? "one of several values of a label"
-                                                             : NULL;
+    reads_ignore(pod, "labels"); /* only affinity asks for the labels of a pod */
+    const struct doc *label = reads_get(pod, "require_label");
+    return label != NULL && reads_get(label, "in")->count != 1 ? "one of several values of a label"
+                                                               : NULL;
 }
 
 bool action_label(const struct doc *pod, struct label *ret)
 {
-    const struct doc *label = doc_get(pod, "require_label");
+    const struct doc *label = reads_get(pod, "require_label");
     *ret = (struct label){"", ""};
-    return label != NULL && doc_text(doc_get(label, "key"), &ret->key) &&
-           doc_text(doc_get(label, "in")->first, &ret->value);
+    return label != NULL && reads_text(reads_get(label, "key"), &ret->key) &&
+           reads_text(reads_get(label, "in")->first, &ret->value);
 }
 
 bool action_alike(const struct doc *job, const struct doc *a, const struct doc *b)
 {
-    const int64_t gpus = read_milli(doc_get(doc_get(job, "per_task"), "gpus"), 0);
+    const int64_t gpus = read_milli(reads_get(reads_get(job, "per_task"), "gpus"), 0);
     struct named_amount profiles[2];
     struct label labels[2];
     (void)action_profile(a, &profiles[0]);
     (void)action_profile(b, &profiles[1]);
     (void)action_label(a, &labels[0]);
     (void)action_label(b, &labels[1]);
-    return read_milli(doc_get(a, "gpus"), gpus) == read_milli(doc_get(b, "gpus"), gpus) &&
+    return read_milli(reads_get(a, "gpus"), gpus) == read_milli(reads_get(b, "gpus"), gpus) &&
            profiles[0].milli == profiles[1].milli &&
            strcmp(profiles[0].name, profiles[1].name) == 0 &&
            strcmp(labels[0].key, labels[1].key) == 0 &&
@@ -81,8 +83,8 @@ bool action_alike(const struct doc *job, const struct doc *a, const struct doc *
 /* Reads the requests of all pods, and whether they are equal. */
 static const char *pods_read(const struct doc *job, struct job_shape *ret)
 {
-    const int64_t gpus = read_milli(doc_get(doc_get(job, "per_task"), "gpus"), 0);
-    const struct doc *pods = doc_get(job, "tasks");
+    const int64_t gpus = read_milli(reads_get(reads_get(job, "per_task"), "gpus"), 0);
+    const struct doc *pods = reads_get(job, "tasks");
     for (const struct doc *pod = pods->first; pod != NULL; pod = pod->next) {
         struct named_amount profile;
         const char *missing = pod_missing(pod);
@@ -90,7 +92,7 @@ static const char *pods_read(const struct doc *job, struct job_shape *ret)
         if (missing != NULL) {
             return missing;
         }
-        const int64_t own = read_milli(doc_get(pod, "gpus"), gpus);
+        const int64_t own = read_milli(reads_get(pod, "gpus"), gpus);
         ret->unlike |= !action_alike(job, pods->first, pod);
         ret->gpus_milli = own;
         ret->profile = profile;
@@ -100,22 +102,22 @@ static const char *pods_read(const struct doc *job, struct job_shape *ret)
 
 const char *action_shape(const struct doc *job, struct job_shape *ret)
 {
-    const struct doc *per_task = doc_get(job, "per_task");
-    const struct doc *groups = doc_get(job, "groups");
+    const struct doc *per_task = reads_get(job, "per_task");
+    const struct doc *groups = reads_get(job, "groups");
     int64_t gpu_memory_mib = 0;
-    *ret = (struct job_shape){.profile = {.name = ""}, .count = doc_get(job, "tasks")->count};
+    *ret = (struct job_shape){.profile = {.name = ""}, .count = reads_get(job, "tasks")->count};
     const char *missing = pods_read(job, ret);
-    (void)doc_i64(doc_get(per_task, "gpu_memory_mib"), &gpu_memory_mib);
-    (void)doc_i64(doc_get(per_task, "cpu_milli"), &ret->cpu_milli);
-    (void)doc_i64(doc_get(per_task, "memory_bytes"), &ret->memory_bytes);
+    (void)reads_i64(reads_get(per_task, "gpu_memory_mib"), &gpu_memory_mib);
+    (void)reads_i64(reads_get(per_task, "cpu_milli"), &ret->cpu_milli);
+    (void)reads_i64(reads_get(per_task, "memory_bytes"), &ret->memory_bytes);
     ret->gpu_memory_bytes = gpu_memory_mib * MIB;
     uint64_t min = ret->count;
-    (void)doc_u64(doc_get(job, "min_available"), &min);
-    const struct doc *topology = doc_get(groups, "topology");
-    (void)doc_text(doc_get(topology, "required_level"), &ret->topology.required);
-    (void)doc_text(doc_get(topology, "preferred_level"), &ret->topology.preferred);
+    (void)reads_u64(reads_get(job, "min_available"), &min);
+    const struct doc *topology = reads_get(groups, "topology");
+    (void)reads_text(reads_get(topology, "required_level"), &ret->topology.required);
+    (void)reads_text(reads_get(topology, "preferred_level"), &ret->topology.preferred);
     uint64_t devices = 0;
-    (void)doc_u64(doc_get(per_task, "fraction_devices"), &devices);
+    (void)reads_u64(reads_get(per_task, "fraction_devices"), &devices);
     ret->gpu_devices = (uint32_t)devices;
     ret->min = (uint32_t)min;
     ret->elastic = min < ret->count;

@@ -17,20 +17,20 @@ static struct vector sum(const struct doc *pieces)
 enum outcome kai_order(struct trial *trial)
 {
     const struct doc *test = trial->test;
-    const struct account_pool pool = read_pool(doc_get(test, "total"));
-    const struct account_view left = read_account(doc_get(test, "left"), 0);
-    const struct account_view right = read_account(doc_get(test, "right"), 1);
-    const struct vector left_chunk = read_vector(doc_get(test, "left_job"));
-    const struct vector right_chunk = read_vector(doc_get(test, "right_job"));
-    const struct vector left_taken = sum(doc_get(test, "left_victims"));
-    const struct vector right_taken = sum(doc_get(test, "right_victims"));
+    const struct account_pool pool = read_pool(reads_get(test, "total"));
+    const struct account_view left = read_account(reads_get(test, "left"), 0);
+    const struct account_view right = read_account(reads_get(test, "right"), 1);
+    const struct vector left_chunk = read_vector(reads_get(test, "left_job"));
+    const struct vector right_chunk = read_vector(reads_get(test, "right_job"));
+    const struct vector left_taken = sum(reads_get(test, "left_victims"));
+    const struct vector right_taken = sum(reads_get(test, "right_victims"));
     const struct account_side a = {&left, &left_chunk, &left_taken};
     const struct account_side b = {&right, &right_chunk, &right_taken};
     const int order = account_order(&pool, &a, &b);
     if (account_order(&pool, &b, &a) != -order || account_order_giving(&pool, &a, &b) != -order) {
         return trial_failed(trial, "the order of the sides matters");
     }
-    return read_is(doc_get(test, "expect"), order < 0 ? "left" : "right")
+    return read_is(reads_get(test, "expect"), order < 0 ? "left" : "right")
                ? CASE_PASSED
                : trial_failed(trial, "served first: %s", order < 0 ? "left" : "right");
 }

@@ -16,6 +16,7 @@
 
 #include "base/buf.h"
 #include "needs.h"
+#include "reads.h"
 
 #include <fcntl.h>
 #include <stdarg.h>
@@ -60,7 +61,7 @@ static const struct kind DETERMINED[] = {
     {"fit", det_fit, NULL, "task{} agents[{}] expect{}"},
     {"fit_multi_agent", det_fit, NULL, "task{} agents[{}] expect{}"},
     {"fit_score", det_score, NULL, "task{} agent{} expect{}"},
-    {"order", det_order, NULL, "tasks[{}] expect"},
+    {"order", det_order, NULL, "tasks[{}] expect|steps"},
     {"compare", det_compare, NULL, "a{} b{} expect{}"},
     {"queue_stats_filter", det_stats_filter, NULL, "pools[] filter[] expect{}"},
     {"queue_move", det_move, NULL, "jobs[{}] move{} expect{}"},
@@ -79,6 +80,10 @@ static const struct kind DETERMINED[] = {
     {"scenario", NULL, FACADE, NULL},
     {NULL, NULL, NULL, NULL},
 };
+
+/* Fields that say where a case comes from and what it shows in words. */
+static const char *const ABOUT[] = {"id",    "kind",   "source", "version",
+                                    "notes", "origin", "title",  "family"};
 
 struct options {
     const char *peer;
@@ -116,6 +121,14 @@ enum outcome trial_skipped(struct trial *trial, const char *format, ...)
     (void)vsnprintf(trial->why.text, sizeof trial->why.text, format, args);
     va_end(args);
     return CASE_SKIPPED;
+}
+
+void trial_note(struct trial *trial, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(trial->why.text, sizeof trial->why.text, format, args);
+    va_end(args);
 }
 
 static bool wanted(const struct options *options, const char *kind, const char *name)
@@ -168,13 +181,23 @@ static void outcome_report(struct totals *totals, const struct kind *kind, const
     totals->failed += outcome == CASE_FAILED;
     totals->skipped += outcome == CASE_SKIPPED;
     totals->surprises += surprise;
-    if (outcome != CASE_PASSED || surprise) {
+    if (outcome != CASE_PASSED || surprise || why[0] != '\0') {
         printf("%s%s: %s %s%s%s\n", words[outcome], note, kind->name, name,
                why[0] == '\0' ? "" : ": ", why);
     }
     if (totals->junit != NULL && (surprise || outcome == CASE_PASSED)) {
         junit_add(totals->junit, kind->name, name, surprise ? "failure" : NULL, why);
     }
+}
+
+/* A case passes only if every field of it was read. */
+static enum outcome case_read_and_run(const struct kind *kind, struct trial *trial)
+{
+    for (size_t i = 0; i < sizeof ABOUT / sizeof ABOUT[0]; i++) {
+        reads_ignore(trial->test, ABOUT[i]);
+    }
+    const enum outcome outcome = kind->run(trial);
+    return outcome == CASE_PASSED && !reads_all(trial) ? CASE_FAILED : outcome;
 }
 
 /* Tries a case in a process of its own. A case that breaks an invariant of the core aborts, and
@@ -190,7 +213,7 @@ static enum outcome case_try(const struct kind *kind, struct trial *trial)
         struct arena arena;
         arena_init(&arena);
         trial->arena = &arena;
-        const enum outcome outcome = kind->run(trial);
+        const enum outcome outcome = case_read_and_run(kind, trial);
         arena_done(&arena);
         const ssize_t written = write(ends[1], trial->why.text, sizeof trial->why.text);
         _exit(written == sizeof trial->why.text ? (int)outcome : EXIT_BROKEN);

@@ -18,7 +18,7 @@ struct trial {
     const struct doc *group; /* what the cases of this kind share, or NULL */
     const struct doc *test;  /* the case itself */
     bool eager;              /* try the case although the scheduler lacks something that it needs */
-    struct error why;        /* why the case failed or was skipped */
+    struct error why;        /* why the case failed or was skipped; of a passed case: a note */
 };
 
 typedef enum outcome (*peer_fn)(struct trial *trial);
@@ -30,6 +30,10 @@ enum outcome trial_failed(struct trial *trial, const char *format, ...)
 /* The case needs something that Weir cannot express yet. The text says what. */
 enum outcome trial_skipped(struct trial *trial, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* The case itself has a fault that leaves nothing to compare. The text says which, and is printed
+ * although the case passes. */
+void trial_note(struct trial *trial, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 enum outcome kai_action(struct trial *trial);
 enum outcome kai_capacity(struct trial *trial);

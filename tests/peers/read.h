@@ -6,6 +6,7 @@
 
 #include "core/sched/order/account.h"
 #include "peers.h"
+#include "reads.h"
 
 enum { MILLI = 1000, KAI_DIMS = 3 };
 

@@ -15,6 +15,7 @@ struct counts {
     uint64_t thorough;
     uint64_t facts;
     uint64_t evictions;
+    uint64_t vain; /* evictions of instances that started at the same moment */
     uint64_t settled;
 };
 
@@ -25,6 +26,7 @@ static void history_run(uint64_t seed, bool elastic, struct counts *counts)
     prop_history(seed);
     world_init(&world, seed, thorough ? WORLD_THOROUGH : WORLD_TRIPLE);
     world.elastic = elastic;
+    world.laws = LAWS_SUBMISSIONS | LAWS_TICKS;
     history_begin(&world);
     for (uint32_t i = 0; i < STEPS_MAX && world.fact_count < FACTS_PER_HISTORY; i++) {
         history_step(&world);
@@ -32,6 +34,7 @@ static void history_run(uint64_t seed, bool elastic, struct counts *counts)
     counts->thorough += thorough;
     counts->facts += world.fact_count;
     counts->evictions += world.evicted_count;
+    counts->vain += world.vain_count;
     counts->settled += world.settled_count;
     world_done(&world);
 }
@@ -43,6 +46,9 @@ void histories_run(const struct prop_run *run, bool elastic)
         history_run(run->seed + i, elastic, &counts);
     }
     printf("%" PRIu64 " histories (%" PRIu64 " with a restart after each fact), %" PRIu64
-           " facts, %" PRIu64 " evictions, %" PRIu64 " times at rest: all laws held\n",
-           run->histories, counts.thorough, counts.facts, counts.evictions, counts.settled);
+           " facts, %" PRIu64 " evictions (%" PRIu64
+           " of instances that started at the same moment), %" PRIu64
+           " times at rest: all laws held\n",
+           run->histories, counts.thorough, counts.facts, counts.evictions, counts.vain,
+           counts.settled);
 }

@@ -68,7 +68,9 @@ static const struct instance *pick_active(struct world *world)
 
 static void pool_spec_roll(struct world *world, const char *name, struct pool_spec *ret)
 {
-    static const int64_t patience_ms[] = {0, 1000, 5000, 60000};
+    static const int64_t patience_ms[] = {0, 1000, 5000, 60000, PATIENCE_AUTO, PATIENCE_AUTO};
+    static const int64_t turns_ms[] = {0, 0, 2000, 60000};
+    static const uint32_t budgets[] = {IDLE_FOR_WAITING, IDLE_FOR_WAITING, PERCENT_WHOLE, 1, 0};
     static const uint32_t aux[] = {100, 3, 1, 0};
     static const int64_t graces_ms[] = {0, 5000, STALE_GRACE_MS_DEFAULT, STALE_GRACE_NEVER};
     static const uint8_t policies[] = {POLICY_FAIR_SHARE, POLICY_FAIR_SHARE,  POLICY_FAIR_SHARE,
@@ -78,7 +80,7 @@ static void pool_spec_roll(struct world *world, const char *name, struct pool_sp
         .name = name,
         .title = "",
         .description = "",
-        .patience_ms = patience_ms[dice_roll(dice, 4)],
+        .patience_ms = patience_ms[dice_roll(dice, 6)],
         .paused = dice_once_in(dice, 10),
         .aux_tasks = aux[dice_once_in(dice, 3) ? dice_roll(dice, 4) : 0],
         .policy = policies[dice_roll(dice, sizeof policies)],
@@ -97,6 +99,9 @@ static void pool_spec_roll(struct world *world, const char *name, struct pool_sp
         .history_half_life_ms = dice_once_in(dice, 4) ? 1000 + dice_roll(dice, 100000) : 0,
         .history_window_ms = dice_once_in(dice, 6) ? 1000 + dice_roll(dice, 100000) : 0,
         .history_factor = dice_roll(dice, HISTORY_FACTOR_MAX + 1),
+        .turn_ms = turns_ms[dice_roll(dice, 4)],
+        .idle_for_waiting = budgets[dice_roll(dice, 5)],
+        .loss_for_sharing = budgets[dice_roll(dice, 5)],
         .order = dice_once_in(dice, 3) ? QUEUE_SHORT_FIRST : QUEUE_SUBMISSION,
     };
 }
@@ -451,21 +456,12 @@ static void refusal_check(struct world *world, struct task_spec spec, const stru
         "P9: the change is the smallest");
 }
 
-static void submit(struct world *world)
+void history_submitted(struct world *world, const struct submission *submit, enum verdict verdict)
 {
-    struct task_spec specs[3];
-    struct input in = {.type = INPUT_TASK_SUBMIT};
-    in.submit.specs = specs;
-    in.submit.count = dice_once_in(&world->dice, 8) ? 1 + dice_roll(&world->dice, 3) : 1;
-    for (uint32_t i = 0; i < in.submit.count; i++) {
-        spec_roll(world, &specs[i]);
-    }
-    in.submit.has_key = dice_once_in(&world->dice, 8);
-    in.submit.key[0] = (uint8_t)dice_roll(&world->dice, 4);
-    if (world_step(world, in) == VERDICT_REFUSED && in.submit.count == 1) {
+    if (verdict == VERDICT_REFUSED && submit->count == 1) {
         const struct reason reason = world->facts.refusal;
         law(reason.code != REASON_NONE, "P8: a refusal has a reason");
-        refusal_check(world, specs[0], &reason);
+        refusal_check(world, submit->specs[0], &reason);
         return;
     }
     for (size_t i = 0; i < world->facts.count; i++) {
@@ -481,6 +477,20 @@ static void submit(struct world *world)
             oracle_form_possible(world->core, fact);
         }
     }
+}
+
+static void submit(struct world *world)
+{
+    struct task_spec specs[3];
+    struct input in = {.type = INPUT_TASK_SUBMIT};
+    in.submit.specs = specs;
+    in.submit.count = dice_once_in(&world->dice, 8) ? 1 + dice_roll(&world->dice, 3) : 1;
+    for (uint32_t i = 0; i < in.submit.count; i++) {
+        spec_roll(world, &specs[i]);
+    }
+    in.submit.has_key = dice_once_in(&world->dice, 8);
+    in.submit.key[0] = (uint8_t)dice_roll(&world->dice, 4);
+    history_submitted(world, &in.submit, world_step(world, in));
 }
 
 static void task_change(struct world *world)

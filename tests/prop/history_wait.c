@@ -5,6 +5,7 @@
 
 #include "core/sched/explain/explain.h"
 #include "history.h"
+#include "tape.h"
 
 /* Gives an input to the copy; false: the input was refused or changed nothing. */
 static bool copy_step(struct world *world, struct core *copy, struct input in, struct facts *ret)
@@ -138,6 +139,7 @@ static void wait_check(struct world *world, const struct task *task)
 
 void waits_check(struct world *world, pool_id pool)
 {
+    tape_does(world, "waits", pool.v, 0);
     for (const struct task *task = query_task_next(world->core, (task_id){0}); task != NULL;
          task = query_task_next(world->core, task->id)) {
         const bool can_change = task->queued && task->active_count == 0 && task->claimed_count == 0;
@@ -145,4 +147,5 @@ void waits_check(struct world *world, pool_id pool)
             wait_check(world, task);
         }
     }
+    tape_done(world);
 }

@@ -92,6 +92,8 @@ static bool kept_away(const struct node *node, const struct request *request)
     for (uint32_t i = 0; i < request->avoid_count; i++) {
         away |= request->avoid[i].v == node->id.v;
     }
+    /* a part of a wide task that must have a whole node of just its size */
+    away |= request->wide == WIDE_NODES && node->slots_milli != request->slots_milli;
     return away || !label_marks_cover(node->labels, request);
 }
 

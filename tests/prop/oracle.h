@@ -21,6 +21,13 @@ void oracle_gangs_in_time(const struct core *core, int64_t now_ms);
  * of an eviction are true. The claimant and every moved task get a promise in the same decision. */
 void oracle_evictions(struct ledger *ledger, const struct core *core, const struct facts *facts);
 
+/* P4, P6: a claimant that ends above its guarantee took nothing that would fit the guarantee of
+ * the account that paid, beside what this account keeps. */
+void oracle_floors(struct ledger *ledger, const struct core *core, const struct facts *facts);
+
+/* Returns how many evictions of the pass end an instance that started at the same moment. */
+uint32_t oracle_starts_in_vain(const struct core *core, const struct facts *facts, int64_t now_ms);
+
 /* P5: no queued task of the pool fits the places that are free and not kept. */
 void oracle_nothing_idles(const struct ledger *ledger, pool_id pool, int64_t now_ms);
 
@@ -31,6 +38,9 @@ void oracle_reasons(const struct core *core, pool_id settled);
  * the attempt, checkpoints are not too frequent, and all of a gang have the time. */
 void oracle_may_save(const struct core *core, const struct fact *fact);
 void oracle_has_saved(const struct core *core, const struct fact *fact);
+
+/* What a trial counts for each account of the pool, now and later, is the sum of the rows. */
+void oracle_tally(const struct ledger *ledger, pool_id pool);
 
 /* P3: the start of this attempt took no account above its bounds. */
 void oracle_limits(const struct ledger *ledger, struct attempt_key key);

@@ -238,7 +238,8 @@ static void kind_add(struct rest *rest, const struct task *task)
     if (may && (kind->first == NULL || ahead_of(rest->pool, task, kind->first))) {
         kind->first = task;
     }
-    if (!may || rest->now_ms - task->queued_ms < rest->pool->patience_ms) {
+    if (!may || rest->now_ms - task->queued_ms <
+                    (rest->pool->patience_ms == PATIENCE_AUTO ? 60000 : rest->pool->patience_ms)) {
         return;
     }
     const bool ahead = kind->waited == NULL || ahead_of(rest->pool, task, kind->waited);

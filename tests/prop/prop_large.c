@@ -48,7 +48,7 @@ static enum verdict step(struct run *run, struct input in)
 
 static void pool_make(struct run *run)
 {
-    static const int64_t patience_ms[] = {0, 20000, 60000};
+    static const int64_t patience_ms[] = {PATIENCE_AUTO, 20000, 60000};
     static const char *const levels[] = {"zone", "rack"};
     static const enum pool_policy policies[] = {POLICY_FAIR_SHARE, POLICY_FAIR_SHARE,
                                                 POLICY_FAIR_SHARE, POLICY_PRIORITY,
@@ -60,6 +60,9 @@ static void pool_make(struct run *run)
         .description = "",
         .patience_ms = patience_ms[dice_roll(dice, 3)],
         .aux_tasks = 100,
+        .turn_ms = dice_once_in(dice, 2) ? 0 : 60000,
+        .idle_for_waiting = IDLE_FOR_WAITING,
+        .loss_for_sharing = LOSS_FOR_SHARING,
         .policy = policies[dice_roll(dice, 5)],
         .placement = dice_once_in(dice, 4)   ? PLACEMENT_SPREAD
                      : dice_once_in(dice, 2) ? PLACEMENT_TIGHT
@@ -342,6 +345,7 @@ static void run_once(uint64_t seed, uint64_t *facts, uint64_t *evictions)
     prop_history(seed);
     world_init(&run.world, seed, WORLD_TRIPLE);
     run.world.work_max = WORK_MAX;
+    run.world.laws = LAWS_TICKS;
     run.nodes = NODES_MIN + dice_roll(&run.world.dice, NODES_MAX_HERE - NODES_MIN + 1);
     run.topology = dice_once_in(&run.world.dice, 2);
     (void)step(&run, (struct input){.type = INPUT_SERVER_START});

@@ -1,9 +1,9 @@
 /* prop_patience.c - P7: a task that can run will run, however many small tasks overtake it.
  *
- * A pool is kept full with small tasks of bounded length. Then a large task arrives. When it has
- * become the first blocked task, it must start within the pool's patience and the length of one
- * small task. Time is virtual. WEIR_SEED repeats a run, WEIR_HISTORIES sets the number of runs.
+ * A pool is kept full with small tasks of bounded length. Then a large task arrives. When the large
+ * task has become the first holder, it must start within the length of one small task. Time is virtual. WEIR_SEED repeats a run, WEIR_HISTORIES sets the number of runs.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "tape.h"
 #include "yard.h"
 
 #include <stdlib.h>
@@ -66,7 +66,7 @@ static int64_t run_once(uint64_t seed)
     }
     const struct task_spec spec = large_roll(yard);
     yard->large = yard_submit(yard, &spec);
-    while (query_pool_named(yard->world.core, "default")->blocked_task.v != yard->large.v &&
+    while (query_pool_named(yard->world.core, "default")->reserved[0].task.v != yard->large.v &&
            query_task(yard->world.core, yard->large)->active_count == 0) {
         yard_tick(yard, small_tasks_arrive); /* those ahead of it go first */
     }
@@ -74,6 +74,8 @@ static int64_t run_once(uint64_t seed)
     /* Where short ones go first: half of its expected length more, and once the length of what was expected to end. */
     const int64_t more_ms = short_first ? YARD_LENGTH_MS_MAX / 2 + YARD_LENGTH_MS_MAX : 0;
     const int64_t limit_ms = yard->patience_ms + more_ms + YARD_LENGTH_MS_MAX + 2 * YARD_TICK_MS;
+    tape_does(&yard->world, "starts-by", yard->large.v, (uint64_t)(begin_ms + limit_ms));
+    tape_done(&yard->world);
     while (query_task(yard->world.core, yard->large)->active_count == 0) {
         yard_tick(yard, small_tasks_arrive);
         law(yard->world.now_ms - begin_ms <= limit_ms, "P7: nobody starves");

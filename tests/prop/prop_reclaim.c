@@ -6,23 +6,14 @@
  * its guarantee loses nothing to others. If a reason says that only time is missing, this is
  * true. Time is virtual.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "history_wait.h"
-#include "oracle.h"
 #include "prop_run.h"
+#include "rest.h"
 #include "world.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-enum {
-    RUNS_DEFAULT = 300,
-    THOROUGH_ONCE_IN = 16,
-    WAVES = 4,
-    TASKS_A_WAVE = 8,
-    ROUNDS_MAX = 300,
-    QUIET = 5,
-    NAMES = 4
-};
+enum { RUNS_DEFAULT = 300, THOROUGH_ONCE_IN = 16, WAVES = 4, TASKS_A_WAVE = 8, NAMES = 4 };
 
 static const char *const projects[NAMES] = {"p0", "p1", "p2", "p3"};
 static const pool_id pool = {1};
@@ -45,7 +36,10 @@ static void pool_make(struct run *run)
         .name = "default",
         .title = "",
         .description = "",
-        .patience_ms = dice_once_in(dice, 2) ? 0 : 60000,
+        .patience_ms = dice_once_in(dice, 2) ? PATIENCE_AUTO : 60000,
+        .turn_ms = dice_once_in(dice, 2) ? 0 : 5000,
+        .idle_for_waiting = IDLE_FOR_WAITING,
+        .loss_for_sharing = LOSS_FOR_SHARING,
         .aux_tasks = 100,
         .policy = dice_once_in(dice, 6) ? POLICY_PRIORITY : POLICY_FAIR_SHARE,
         .placement = dice_once_in(dice, 4)   ? PLACEMENT_SPREAD
@@ -202,87 +196,12 @@ static void task_arrives(struct run *run)
     (void)step(run, in);
 }
 
-/* ---- the laws ---- */
-
-/* No node is lost in this test, so no gang breaks. */
-static void gangs_check(const struct core *core)
-{
-    for (const struct task *task = query_task_next(core, (task_id){0}); task != NULL;
-         task = query_task_next(core, task->id)) {
-        law(!oracle_grouped(core, task) || !oracle_groups_broken(core, task),
-            "P2: what goes or comes of a gang leaves all of its groups with their minimum");
-    }
-}
-
-static bool pass(struct run *run)
-{
-    struct input in = {.type = INPUT_PASS};
-    in.pass.pool = pool;
-    in.pass.work_max = UINT64_MAX;
-    law(step(run, in) == VERDICT_OK, "a pass is never refused");
-    gangs_check(run->world.core);
-    return run->world.facts.count > 0;
-}
-
-static bool instance_answers(struct run *run, const struct instance *instance)
-{
-    if (instance->state != INSTANCE_STARTING && instance->state != INSTANCE_STOPPING) {
-        return false;
-    }
-    const struct report report = {
-        .type = instance->state == INSTANCE_STARTING ? REPORT_STARTED : REPORT_ENDED,
-        .key = {instance->task, instance->index, instance->attempt},
-        .incarnation = instance->incarnation,
-        .at_ms = run->world.now_ms,
-        .exit_code = instance->state == INSTANCE_STARTING ? 0 : 143,
-    };
-    struct input in = {.type = INPUT_REPORT};
-    in.report.node = instance->node;
-    in.report.reports = &report;
-    in.report.count = 1;
-    (void)step(run, in);
-    return true;
-}
-
-/* Lets instances report: all at once, or only some of them. */
-static bool agents_answer(struct run *run, bool all)
-{
-    bool any = false;
-    task_id next = {0};
-    for (const struct task *task = query_task_next(run->world.core, next); task != NULL;
-         task = query_task_next(run->world.core, next)) {
-        next = task->id;
-        const uint32_t count = task->instance_count;
-        for (uint32_t i = 0; i < count && query_task(run->world.core, next) != NULL; i++) {
-            if (all || dice_once_in(&run->world.dice, 2)) {
-                any |= instance_answers(run, query_instance(run->world.core, next, i));
-            }
-        }
-    }
-    return any;
-}
-
-static void comes_to_rest(struct run *run)
-{
-    uint32_t quiet = 0;
-    for (uint32_t round = 0; quiet < QUIET; round++) {
-        law(round < ROUNDS_MAX, "P6: taking back comes to an end");
-        run->world.now_ms += 1000;
-        const bool decided = pass(run);
-        const bool answered = agents_answer(run, true);
-        const int64_t wake_ms = query_pool(run->world.core, pool)->wake_ms;
-        if (!decided && !answered && wake_ms != 0) {
-            waits_check(&run->world, pool);
-        }
-        quiet = decided || answered || wake_ms != 0 ? 0 : quiet + 1;
-    }
-}
-
 static uint64_t run_once(uint64_t seed)
 {
     struct run run = {0};
     prop_history(seed);
     world_init(&run.world, seed, seed % THOROUGH_ONCE_IN == 0 ? WORLD_THOROUGH : WORLD_TRIPLE);
+    run.world.laws = LAWS_GANGS;
     (void)step(&run, (struct input){.type = INPUT_SERVER_START});
     pool_make(&run);
     nodes_make(&run);
@@ -292,10 +211,10 @@ static uint64_t run_once(uint64_t seed)
             task_arrives(&run);
         }
         run.world.now_ms += 1000;
-        (void)pass(&run);
-        (void)agents_answer(&run, false);
+        (void)rest_pass(&run.world, pool);
+        (void)rest_answer(&run.world, false);
     }
-    comes_to_rest(&run);
+    rest_reach(&run.world, pool);
     const uint64_t evicted = run.world.evicted_count;
     world_done(&run.world);
     return evicted;

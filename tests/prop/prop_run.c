@@ -3,6 +3,7 @@
 #include "prop_run.h"
 
 #include "base/str.h"
+#include "tape.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -12,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static char seed_line[80];
+static char seed_line[512];
 static size_t seed_len;
 
 /* Prints how to repeat the history. A broken law or must() aborts. */
@@ -20,6 +21,7 @@ static void on_abort(int signal_number)
 {
     (void)signal_number;
     (void)!write(STDERR_FILENO, seed_line, seed_len);
+    tape_keep();
 }
 
 static uint64_t number(const char *name, const char *text)
@@ -38,6 +40,11 @@ static uint64_t seed_of(const char *text)
     return strcmp(text, "random") == 0 ? (uint64_t)time(NULL) * 1000 : number("WEIR_SEED", text);
 }
 
+void prop_watch(void)
+{
+    (void)signal(SIGABRT, on_abort);
+}
+
 struct prop_run prop_begin(int argc, char **argv, uint64_t histories)
 {
     struct prop_run run = {.seed = 1, .histories = histories};
@@ -52,7 +59,10 @@ struct prop_run prop_begin(int argc, char **argv, uint64_t histories)
     const char *count = getenv("WEIR_HISTORIES");
     run.seed = seed != NULL ? seed_of(seed) : run.seed;
     run.histories = count != NULL ? number("WEIR_HISTORIES", count) : run.histories;
-    (void)signal(SIGABRT, on_abort);
+    const char *most = getenv("WEIR_HISTORIES_MAX");
+    const uint64_t histories_max = most != NULL ? number("WEIR_HISTORIES_MAX", most) : UINT64_MAX;
+    run.histories = run.histories > histories_max ? histories_max : run.histories;
+    prop_watch();
     printf("WEIR_SEED=%" PRIu64 " WEIR_HISTORIES=%" PRIu64 "\n", run.seed, run.histories);
     (void)fflush(stdout);
     return run;
@@ -63,4 +73,10 @@ void prop_history(uint64_t seed)
     const int len = snprintf(seed_line, sizeof seed_line,
                              "repeat with WEIR_SEED=%" PRIu64 " WEIR_HISTORIES=1\n", seed);
     seed_len = len > 0 ? (size_t)len : 0;
+}
+
+void prop_place(const char *path, uint64_t line)
+{
+    const int len = snprintf(seed_line, sizeof seed_line, "in %s, line %" PRIu64 "\n", path, line);
+    seed_len = len <= 0 ? 0 : (size_t)len < sizeof seed_line ? (size_t)len : sizeof seed_line - 1;
 }

@@ -5,13 +5,14 @@
  *
  * A round starts what fits, in the order of the accounts, and then lets each waiting gang
  * reclaim. There are no nodes: any free amount fits. WEIR_SEED repeats a run, WEIR_HISTORIES
- * sets the number of organisations.
+ * sets the number of organisations. `prop_sharing --play FILE` runs a recorded one (WEIR_TAPE, tape.h).
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/order/account_order.h"
 #include "core/sched/order/fairshare.h"
+#include "core/sched/order/gates.h"
 #include "core/sched/order/reclaim_rules.h"
 #include "prop_run.h"
-#include "world.h"
+#include "tape.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,6 +24,8 @@ enum {
     PROJECTS_MAX = 3, /* most projects of a department */
     ACCOUNTS_MAX_HERE = DEPARTMENTS_MAX * (PROJECTS_MAX + 1),
     GANGS_MAX = 5, /* most gangs of a project */
+    SLOTS_MAX_USUAL = 4,
+    SLOTS_MAX_OVERSIZED = 12,
     ROUNDS_MAX = 100,
     DIMS = 2,
 };
@@ -51,6 +54,7 @@ struct organisation {
     struct losses losses;
     struct arena arena;
     uint64_t evicted_count;
+    bool oversized; /* some gangs are larger than most guarantees */
 };
 
 /* ---- making an organisation ---- */
@@ -91,9 +95,12 @@ static void gang_set(struct organisation *org, struct project *project, struct g
     (runs ? vector_sub : vector_add)(&org->free, &gang->size);
 }
 
-static bool fits(const struct organisation *org, const struct gang *gang)
+/* Does the gang fit the free amounts and the limits of its project and department? */
+static bool fits(const struct organisation *org, const struct project *project,
+                 const struct gang *gang)
 {
-    return vector_above(&gang->size, &org->free, DIMS) == 0;
+    return vector_above(&gang->size, &org->free, DIMS) == 0 &&
+           gates_limit(&org->pool, project->account, &gang->size).gate == GATE_OPEN;
 }
 
 /* Divides one dimension among siblings, down the tree. */
@@ -144,11 +151,26 @@ static void project_new(struct organisation *org, struct dice *dice,
     project->gang_count = dice_roll(dice, GANGS_MAX + 1);
     for (uint32_t i = 0; i < project->gang_count; i++) {
         struct gang *gang = &project->gangs[i];
-        gang->size = (struct vector){{1 + dice_roll(dice, 4), dice_roll(dice, 5)}};
+        const bool large = org->oversized && dice_once_in(dice, 3);
+        const uint32_t slots_max = large ? SLOTS_MAX_OVERSIZED : SLOTS_MAX_USUAL;
+        gang->size = (struct vector){{1 + dice_roll(dice, slots_max), dice_roll(dice, 5)}};
         vector_add(&org->demand[project->account->index], &gang->size);
         vector_add(&org->demand[department->index], &gang->size);
-        if (fits(org, gang) && dice_once_in(dice, 2)) {
+        if (fits(org, project, gang) && dice_once_in(dice, 2)) {
             gang_set(org, project, gang, true);
+        }
+    }
+}
+
+/* Raises the guarantee of a department to what the department has promised. Organisations with
+ * oversized gangs need this: README.md of core/sched, L5. */
+static void promises_cover(struct account_view *department)
+{
+    for (uint32_t dim = 0; dim < DIMS; dim++) {
+        const int64_t promised = department->promised.at[dim];
+        if (promised == VECTOR_UNLIMITED ||
+            !vector_within_at(promised, department->guaranteed.at[dim])) {
+            department->guaranteed.at[dim] = promised;
         }
     }
 }
@@ -161,26 +183,119 @@ static void organisation_make(struct organisation *org, uint64_t seed)
     org->pool = (struct account_pool){
         .dims = DIMS, .total = {{4 + dice_roll(&dice, 17), 40}}, .unit = {{1, 1}}};
     org->free = org->pool.total;
+    org->oversized = dice_once_in(&dice, 2);
     const uint32_t departments = 1 + dice_roll(&dice, DEPARTMENTS_MAX);
     for (uint32_t d = 0; d < departments; d++) {
-        const struct account_view *department = account_new(org, &dice, NULL);
+        struct account_view *department = account_new(org, &dice, NULL);
         const uint32_t projects = 1 + dice_roll(&dice, PROJECTS_MAX);
         for (uint32_t p = 0; p < projects; p++) {
             project_new(org, &dice, department);
+        }
+        if (org->oversized) {
+            promises_cover(department);
         }
     }
     shares(org);
     reclaim_rules_losses_init(&org->losses, org->account_count, &org->arena);
 }
 
+/* ---- an organisation as data ---- */
+
+/* Describes an organisation as it was made: lines that organisation_read() reads. */
+static void organisation_write(const struct organisation *org, struct buf *out)
+{
+    buf_clear(out);
+    buf_addf(out, "organisation 1\npool %" PRId64 " %" PRId64 "\n", org->pool.total.at[DIM_SLOTS],
+             org->pool.total.at[DIM_CPU]);
+    for (uint32_t i = 0; i < org->account_count; i++) {
+        const struct account_view *account = &org->accounts[i];
+        buf_addf(out, "account %d %" PRIu32 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRIu32 "\n",
+                 account->parent == NULL ? -1 : (int)account->parent->index, account->rank,
+                 account->guaranteed.at[DIM_SLOTS], account->guaranteed.at[DIM_CPU],
+                 account->limit.at[DIM_SLOTS], org->weight[i]);
+    }
+    for (uint32_t i = 0; i < org->project_count; i++) {
+        const struct project *project = &org->projects[i];
+        buf_addf(out, "project %" PRIu32 "\n", project->account->index);
+        for (uint32_t g = 0; g < project->gang_count; g++) {
+            const struct gang *gang = &project->gangs[g];
+            buf_addf(out, "gang %" PRId64 " %" PRId64 " %d\n", gang->size.at[DIM_SLOTS],
+                     gang->size.at[DIM_CPU], gang->runs);
+        }
+    }
+}
+
+static void account_read(struct organisation *org, const char *line)
+{
+    struct account_view *account = &org->accounts[org->account_count];
+    int parent = 0;
+    law(org->account_count < ACCOUNTS_MAX_HERE, "few accounts");
+    law(sscanf(line, "account %d %" SCNu32 " %" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNu32, &parent,
+               &account->rank, &account->guaranteed.at[DIM_SLOTS], &account->guaranteed.at[DIM_CPU],
+               &account->limit.at[DIM_SLOTS], &org->weight[org->account_count]) == 6,
+        "an account has six numbers");
+    account->parent = parent < 0 ? NULL : &org->accounts[parent];
+    account->depth = parent < 0 ? 0 : 1;
+    account->limit.at[DIM_CPU] = VECTOR_UNLIMITED;
+    account->order = org->account_count;
+    account->index = org->account_count++;
+    if (parent >= 0) {
+        account_promise(&org->accounts[parent], account);
+    }
+}
+
+static void gang_read(struct organisation *org, const char *line)
+{
+    struct project *project = &org->projects[org->project_count - 1];
+    struct gang *gang = &project->gangs[project->gang_count++];
+    int runs = 0;
+    law(project->gang_count <= GANGS_MAX, "few gangs");
+    law(sscanf(line, "gang %" SCNd64 " %" SCNd64 " %d", &gang->size.at[DIM_SLOTS],
+               &gang->size.at[DIM_CPU], &runs) == 3,
+        "a gang has three numbers");
+    vector_add(&org->demand[project->account->index], &gang->size);
+    vector_add(&org->demand[project->account->parent->index], &gang->size);
+    if (runs != 0) {
+        gang_set(org, project, gang, true);
+    }
+}
+
+static void organisation_read(struct organisation *org, const char *path)
+{
+    enum { LINE_ROOM = 200 };
+    char line[LINE_ROOM];
+    uint32_t account = 0;
+    FILE *file = fopen(path, "r");
+    law(file != NULL && fgets(line, sizeof line, file) != NULL &&
+            strcmp(line, "organisation 1\n") == 0,
+        "a recorded organisation says so in its first line");
+    memset(org, 0, sizeof *org);
+    arena_init(&org->arena);
+    org->pool = (struct account_pool){.dims = DIMS, .unit = {{1, 1}}};
+    while (fgets(line, sizeof line, file) != NULL) {
+        if (sscanf(line, "pool %" SCNd64 " %" SCNd64, &org->pool.total.at[DIM_SLOTS],
+                   &org->pool.total.at[DIM_CPU]) == 2) {
+            org->free = org->pool.total;
+        } else if (sscanf(line, "project %" SCNu32, &account) == 1) {
+            org->projects[org->project_count++].account = &org->accounts[account];
+        } else if (line[0] == 'a') {
+            account_read(org, line);
+        } else if (line[0] == 'g') {
+            gang_read(org, line);
+        }
+    }
+    (void)fclose(file);
+    shares(org);
+    reclaim_rules_losses_init(&org->losses, org->account_count, &org->arena);
+}
+
 /* ---- running an organisation ---- */
 
-static struct gang *waiting_first(struct project *project, const struct organisation *org,
-                                  bool must_fit)
+static struct gang *waiting_first(struct project *project, const struct organisation *org)
 {
     for (uint32_t i = 0; i < project->gang_count; i++) {
         struct gang *gang = &project->gangs[i];
-        if (!gang->runs && !gang->chosen && (!must_fit || fits(org, gang))) {
+        if (!gang->runs && !gang->chosen && fits(org, project, gang)) {
             return gang;
         }
     }
@@ -207,7 +322,7 @@ static bool start_all(struct organisation *org)
         struct gang *best_gang = NULL;
         for (uint32_t i = 0; i < org->project_count; i++) {
             struct project *project = &org->projects[i];
-            struct gang *gang = waiting_first(project, org, true);
+            struct gang *gang = waiting_first(project, org);
             if (gang != NULL &&
                 (best == NULL || served_before(org, project, gang, best, best_gang))) {
                 best = project;
@@ -230,6 +345,55 @@ static struct gang *victim_next(struct project *project)
         }
     }
     return NULL;
+}
+
+/* Do the waiting gangs of the payers that their guarantees shield find room beside the claimant?
+ * `room` is free when the victims have left and the claimant has started. */
+static bool floors_left(const struct organisation *org, const struct claimant *claim,
+                        struct vector room)
+{
+    struct vector placed[ACCOUNTS_MAX_HERE] = {0};
+    for (uint32_t i = 0; i < org->project_count; i++) {
+        const struct project *project = &org->projects[i];
+        const struct account_view *taker;
+        const struct account_view *giver;
+        account_diverge(claim->account, project->account, &taker, &giver);
+        struct vector load = reclaim_rules_remaining(&org->losses, taker);
+        const struct vector rest = reclaim_rules_remaining(&org->losses, giver);
+        vector_add(&load, &claim->request);
+        if (taker == giver || memcmp(&rest, &giver->allocated, sizeof rest) == 0 ||
+            vector_above(&load, &taker->guaranteed, DIMS) == 0) {
+            continue;
+        }
+        for (uint32_t g = 0; g < project->gang_count; g++) {
+            const struct gang *gang = &project->gangs[g];
+            struct vector held = rest;
+            vector_add(&held, &placed[giver->index]);
+            if (gang->runs || !reclaim_rules_shields(&org->pool, giver, &held, &gang->size)) {
+                continue;
+            }
+            if (vector_above(&gang->size, &room, DIMS) != 0) {
+                return false;
+            }
+            vector_sub(&room, &gang->size);
+            vector_add(&placed[giver->index], &gang->size);
+        }
+    }
+    return true;
+}
+
+/* Would the claimant's accounts be within their limits after the losses? */
+static bool within_limits(const struct organisation *org, const struct claimant *claim)
+{
+    for (const struct account_view *account = claim->account; account != NULL;
+         account = account->parent) {
+        struct account_view after = *account;
+        after.allocated = reclaim_rules_remaining(&org->losses, account);
+        if (gates_limit_at(&org->pool, &after, &claim->request) != 0) {
+            return false;
+        }
+    }
+    return true;
 }
 
 /* Grows a set of victims, the youngest gangs first, project by project, until the claimant fits. */
@@ -255,7 +419,9 @@ static bool victims_choose(struct organisation *org, const struct claimant *clai
         piece->chosen = true;
         vector_add(&room, &piece->size);
     }
-    return reclaim_rules_balanced(claim, &org->losses);
+    vector_sub(&room, &claim->request);
+    return within_limits(org, claim) && reclaim_rules_balanced(claim, &org->losses) &&
+           floors_left(org, claim, room);
 }
 
 /* P4: a guarantee of slots that the department can meet holds against other departments too. */
@@ -297,7 +463,7 @@ static bool take_back(struct organisation *org, struct project *project, struct 
                                    .preemptible = true,
                                    .saturation_milli = SATURATION_MILLI_DEFAULT};
     const bool taken = !gang->runs && reclaim_rules_start(&claim) == CLAIM_MAY_START &&
-                       !fits(org, gang) && victims_choose(org, &claim);
+                       !fits(org, project, gang) && victims_choose(org, &claim);
     if (taken) {
         check_guarantees(org, &claim);
     }
@@ -331,21 +497,42 @@ static bool round_run(struct organisation *org)
     return changed;
 }
 
+/* Rounds until one changes nothing, which must come. Returns how many gangs were evicted. */
+static uint64_t organisation_run(struct organisation *org)
+{
+    uint32_t round = 0;
+    while (round_run(org)) {
+        law(++round < ROUNDS_MAX, "P6: taking back goes round for ever");
+    }
+    arena_done(&org->arena);
+    return org->evicted_count;
+}
+
 int main(int argc, char **argv)
 {
-    const struct prop_run run = prop_begin(argc, argv, ORGANISATIONS_DEFAULT);
+    enum { TEXT_MAX = 1 << 16 };
     static struct organisation org;
     uint64_t evicted = 0;
+    if (argc == 3 && strcmp(argv[1], "--play") == 0) {
+        prop_watch();
+        prop_place(argv[2], 1);
+        organisation_read(&org, argv[2]);
+        printf("%s: %" PRIu64 " evictions\n", argv[2], organisation_run(&org));
+        return 0;
+    }
+    const struct prop_run run = prop_begin(argc, argv, ORGANISATIONS_DEFAULT);
+    struct buf text;
+    buf_init(&text, TEXT_MAX);
     for (uint64_t i = 0; i < run.histories; i++) {
         prop_history(run.seed + i);
         organisation_make(&org, run.seed + i);
-        uint32_t round = 0;
-        while (round_run(&org)) {
-            law(++round < ROUNDS_MAX, "P6: taking back goes round for ever");
+        if (tape_wanted()) {
+            organisation_write(&org, &text);
+            tape_text(&text, run.seed + i);
         }
-        evicted += org.evicted_count;
-        arena_done(&org.arena);
+        evicted += organisation_run(&org);
     }
+    buf_done(&text);
     printf("%" PRIu64 " organisations, %" PRIu64 " evictions\n", run.histories, evicted);
     return 0;
 }

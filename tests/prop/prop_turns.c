@@ -6,6 +6,7 @@
  * must start within a turn of each project. Time is virtual. WEIR_SEED repeats a run,
  * WEIR_HISTORIES sets the number of runs.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "tape.h"
 #include "yard.h"
 
 #include <stdlib.h>
@@ -158,6 +159,8 @@ static int64_t run_once(uint64_t seed)
     const int64_t turn_ms = run->yard.patience_ms + YARD_LENGTH_MS_MAX + 2 * YARD_TICK_MS;
     /* A turn of each project, and one more should what its own hold now let others pass it by. */
     const int64_t limit_ms = turn_ms * (PROJECTS + 1);
+    tape_does(&run->yard.world, "starts-by", run->yard.large.v, (uint64_t)(begin_ms + limit_ms));
+    tape_done(&run->yard.world);
     while (!large_runs(run)) {
         yard_tick(&run->yard, small_tasks_arrive);
         law(run->yard.world.now_ms - begin_ms <= limit_ms, "P7: nobody starves between projects");

@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "core/model/names.h"
 #include "core/sched/explain/explain.h"
+#include "core/sched/explain/owed.h"
 #include "core/sched/order/shares.h"
 #include "core/state/history.h"
 #include "law.h"
@@ -16,7 +17,9 @@
 /* One line of the record: a word and numbers. */
 static void note(struct record *record, const char *word, const int64_t *numbers, size_t count)
 {
-    const bool told = getenv("WEIR_TELL") != NULL;
+    static int asked = -1;
+    asked = asked < 0 ? getenv("WEIR_TELL") != NULL : asked;
+    const bool told = asked != 0;
     record->hash = hash_u64(record->hash ^ hash_bytes(word, strlen(word)));
     if (told) {
         printf("%s", word);
@@ -144,7 +147,8 @@ static void wait_note(struct record *record, const struct core *core, const stru
     reason_note(record, &why.reason);
     for (uint32_t i = 0; i < why.near_count; i++) {
         NOTE(record, "near", why.near[i].node.v, why.near[i].code, why.near[i].resource.v,
-             why.near[i].wanted, why.near[i].available);
+             why.near[i].wanted, why.near[i].available, why.near[i].score.over,
+             why.near[i].score.under);
     }
     for (uint32_t i = 0; i < why.blocker_count; i++) {
         NOTE(record, "behind", (int64_t)why.blockers[i].v);
@@ -160,6 +164,44 @@ static void wait_note(struct record *record, const struct core *core, const stru
     if (why.account.id.v != 0) {
         NOTE(record, "account", why.account.id.v, why.account.resource.v, why.account.guaranteed,
              why.account.share, why.account.allocated, why.account.limit, why.account.held);
+    }
+}
+
+/* Everything that the row of a task says and that no other line does. */
+static void task_note(struct record *record, const struct task *task)
+{
+    NOTE(record, "times", task->submitted_ms, task->queued_ms, task->started_ms, task->ended_ms,
+         task->running_ms, task->ran_ms, task->evicted_ms, task->stale_ms, task->rank,
+         task->expect_ms, task->expect_from, task->cpu_ms, task->memory_peak_bytes);
+    NOTE(record, "counts", task->waiting_count, task->waiting_from, task->claimed_count,
+         task->moving_count, task->active_count, task->starting_count, task->stopping_count,
+         task->ended_count, task->failed_count, task->unknown_count, task->retries,
+         task->lost_count, task->preempted_count, task->depends_left, (int64_t)task->depends_met);
+    NOTE(record, "is", task->pool_next.v, task->account.v, task->priority, task->exit_code,
+         task->cause, task->queued, task->pause_asked, task->kill_asked, task->reserved,
+         task->by_length, task->lacks);
+}
+
+static void instances_note(struct record *record, const struct core *core, const struct task *task)
+{
+    for (uint32_t i = 0; i < task->instance_count; i++) {
+        const struct instance *at = query_instance(core, task->id, i);
+        const struct claim *claim = query_instance_claim(core, task->id, i);
+        NOTE(record, "instance", i, at->state, at->cause, at->node.v, at->attempt, at->retries,
+             at->exit_code, at->allocated_ms, at->started_ms, at->ended_ms, at->stop_deadline_ms,
+             at->checkpoint_ms, (int64_t)at->devices, at->slots_milli, at->cpu_milli,
+             at->memory_bytes);
+        if (claim != NULL) {
+            NOTE(record, "claim", claim->node.v, (int64_t)claim->devices, claim->slots_milli,
+                 claim->cpu_milli, claim->memory_bytes);
+        }
+    }
+    const struct eviction_note *last = query_task_eviction(core, task->id);
+    if (last != NULL) {
+        NOTE(record, "evicted", last->at_ms, last->index, last->slots_lost, last->cpu_lost,
+             last->why.rule, (int64_t)last->why.claimant.v, last->why.resource.v);
+        side_note(record, &last->why.victim);
+        side_note(record, &last->why.taker);
     }
 }
 
@@ -180,7 +222,21 @@ static void account_note(struct record *record, const struct core *core, account
              query_quota_computed(core, account, pool, query_dim_resource(core, dim)));
     }
     NOTE(record, "tasks", usage.pending_count, usage.running_count, usage.gpu_memory_wanted,
-         quota.rules.preempt_min_runtime_ms, quota.rules.reclaim_min_runtime_ms);
+         query_usage_slots_wanted(core, pool, &usage), quota.rules.preempt_min_runtime_ms,
+         quota.rules.reclaim_min_runtime_ms);
+}
+
+/* Who is owed a place: after a complete pass nobody, in the middle of one perhaps somebody. */
+static void owed_note(struct record *record, const struct core *core, pool_id pool)
+{
+    struct arena arena;
+    const struct owed *owed;
+    arena_init(&arena);
+    const size_t count = owed_find(core, pool, query_time_ms(core), &arena, &owed);
+    for (size_t i = 0; i < count; i++) {
+        NOTE(record, "owed", owed[i].account.v, (int64_t)owed[i].task.v, owed[i].count);
+    }
+    arena_done(&arena);
 }
 
 static void pool_note(struct record *record, const struct core *core, const struct pool *pool)
@@ -189,8 +245,8 @@ static void pool_note(struct record *record, const struct core *core, const stru
     query_pool_figures(core, pool->id, &figures);
     NOTE(record, "pool", pool->id.v, figures.nodes_total, figures.nodes_up, figures.nodes_draining,
          figures.nodes_lost, figures.slots_used, (int64_t)figures.aux_total,
-         (int64_t)figures.aux_used, (int64_t)figures.aux_free, figures.slot_type,
-         pool_patience_ms(pool), pool->slots_free, pool->wake_ms);
+         (int64_t)figures.aux_used, (int64_t)figures.aux_free, figures.slot_type, pool->idle.level,
+         pool->slots_free, pool->wake_ms);
     for (task_id task = query_queue_next(core, pool->id, (task_id){0}); task.v != 0;
          task = query_queue_next(core, pool->id, task)) {
         NOTE(record, "queued", (int64_t)task.v, query_queue_position(core, task, 5));
@@ -216,10 +272,13 @@ void record_state(struct record *record, const struct core *core)
     for (const struct task *task = query_task_next(core, (task_id){0}); task != NULL;
          task = query_task_next(core, task->id)) {
         wait_note(record, core, task);
+        task_note(record, task);
+        instances_note(record, core, task);
     }
     for (const struct pool *pool = query_pool_next(core, (pool_id){0}); pool != NULL;
          pool = query_pool_next(core, pool->id)) {
         pool_note(record, core, pool);
+        owed_note(record, core, pool->id);
         for (const struct account *account = query_account_next(core, (account_id){0});
              account != NULL; account = query_account_next(core, account->id)) {
             account_note(record, core, account->id, pool->id);
@@ -229,21 +288,30 @@ void record_state(struct record *record, const struct core *core)
 
 /* ---- the record ---- */
 
-/* What decided.txt says of the history; a hash of 0: nothing. It is read from the start for each: there are some hundred lines. */
-static struct record decided(const char *path, const char *program, uint64_t seed)
+uint32_t record_number(const struct record *record)
+{
+    const uint64_t mixed = hash_u64(record->hash);
+    return (uint32_t)(mixed & 0xffff) << 8 | (uint32_t)(hash_u64(record->visited) & 0xff);
+}
+
+/* What decided.txt says of the history; false: nothing. A line is a program, the seed of its first history, and a number for each
+ * history from there on. The file is read from the start for each: there are some hundred lines. */
+static bool decided(const char *path, const char *program, uint64_t seed, uint32_t *ret)
 {
     FILE *file = fopen(path, "r");
     law(file != NULL, "the record can be read");
-    char line[160];
-    struct record found = {0};
-    while (found.hash == 0 && fgets(line, sizeof line, file) != NULL) {
-        char name[32];
-        uint64_t line_seed;
-        struct record one;
-        if (sscanf(line, "%31s %" SCNu64 " %" SCNx64 " %" SCNu64, name, &line_seed, &one.hash,
-                   &one.visited) == 4 &&
-            line_seed == seed && strcmp(name, program) == 0) {
-            found = one;
+    char line[512];
+    const size_t name_len = strlen(program);
+    bool found = false;
+    while (!found && fgets(line, sizeof line, file) != NULL) {
+        if (strncmp(line, program, name_len) != 0 || line[name_len] != ' ') {
+            continue;
+        }
+        char *at = line + name_len;
+        const uint64_t first = strtoull(at, &at, 10);
+        for (uint64_t i = first; i <= seed && seed - first < sizeof line && *at == ' '; i++) {
+            *ret = (uint32_t)strtoul(at, &at, 16);
+            found = i == seed;
         }
     }
     (void)fclose(file);
@@ -253,14 +321,16 @@ static struct record decided(const char *path, const char *program, uint64_t see
 void record_end(const struct record *record, const char *program, uint64_t seed)
 {
     const char *path = getenv("WEIR_DECIDED");
+    const uint32_t number = record_number(record);
     if (getenv("WEIR_DECIDED_TELL") != NULL) {
-        printf("decided %s %" PRIu64 " %016" PRIx64 " %" PRIu64 "\n", program, seed, record->hash,
-               record->visited);
+        printf("decided %s %" PRIu64 " %06" PRIx32 "\n", program, seed, number);
         return;
     }
-    const struct record before = path == NULL ? (struct record){0} : decided(path, program, seed);
-    law(before.hash == 0 || before.hash == record->hash,
+    uint32_t before;
+    if (path == NULL || !decided(path, program, seed, &before)) {
+        return;
+    }
+    law(before >> 8 == number >> 8,
         "this history is decided as decided.txt says (record.h says what to do)");
-    law(before.hash == 0 || before.visited == record->visited,
-        "as many nodes are looked at as decided.txt says");
+    law(before == number, "as many nodes are looked at as decided.txt says");
 }

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "oracle.h"
+#include "tape.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -53,10 +54,12 @@ void world_init(struct world *world, uint64_t seed, enum world_kind kind)
     for (size_t i = 0; i < 4; i++) {
         buf_init(&world->bytes[i], STATE_BYTES_MAX);
     }
+    tape_begin(world);
 }
 
 void world_done(struct world *world)
 {
+    tape_end(world);
     record_state(&world->record, world->core);
     record_end(&world->record, program_invocation_short_name, world->seed);
     core_free(world->core);
@@ -233,6 +236,7 @@ static enum verdict decide(struct world *world, const struct input *stamp, bool 
 enum verdict world_step(struct world *world, struct input in)
 {
     const struct input stamp = stamped(world, in);
+    tape_input(world, &stamp);
     const enum verdict verdict = decide(world, &stamp, true);
     record_verdict(&world->record, verdict, &world->facts);
     for (size_t i = 0; verdict == VERDICT_OK && i < world->facts.count; i++) {
@@ -249,6 +253,8 @@ enum verdict world_step(struct world *world, struct input in)
     if (in.type == INPUT_PASS) {
         oracle_gangs_whole(world->core, &world->facts);
         oracle_evictions(&world->ledger, world->core, &world->facts);
+        oracle_floors(&world->ledger, world->core, &world->facts);
+        world->vain_count += oracle_starts_in_vain(world->core, &world->facts, world->now_ms);
         oracle_form_together(world->core, &world->facts);
     }
     return verdict;
@@ -275,6 +281,7 @@ void world_settle(struct world *world, pool_id pool)
     enum { PASSES_MAX = 10000, PASSES_MORE = 5 };
     struct input in = {.type = INPUT_PASS};
     in.pass.pool = pool;
+    tape_does(world, "settle", pool.v, world->dice.state);
     uint32_t passes = 0;
     do {
         in.pass.work_max = 1 + dice_roll(&world->dice, world->work_max);
@@ -287,6 +294,7 @@ void world_settle(struct world *world, pool_id pool)
     ledger_take(&world->ledger, world->core);
     oracle_nothing_idles(&world->ledger, pool, world->now_ms);
     oracle_reasons(world->core, pool);
+    oracle_tally(&world->ledger, pool);
     record_state(&world->record, world->core);
     for (int i = 0; i < PASSES_MORE; i++) {
         const struct input stamp = stamped(world, in);
@@ -299,4 +307,5 @@ void world_settle(struct world *world, pool_id pool)
         core_pass_idle(world->core, pool);
     }
     world->settled_count++;
+    tape_done(world);
 }

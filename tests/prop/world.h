@@ -31,8 +31,19 @@ enum world_kind {
     WORLD_THOROUGH,
 };
 
+/* Laws that a program checks beside those of every world. A recorded history is played with the same laws. */
+enum world_laws {
+    LAWS_SUBMISSIONS = 1, /* history_submitted() */
+    LAWS_TICKS = 2,       /* oracle_gangs_in_time() after a tick */
+    LAWS_GANGS = 4,       /* rest_gangs() after a pass */
+};
+
+struct tape;
+
 struct world {
     uint64_t seed;
+    struct tape *tape;    /* the history as it is recorded; NULL: it is not */
+    uint32_t laws;        /* bits of enum world_laws */
     struct record record; /* what was decided */
     struct dice dice;
     struct dice saves;    /* of checkpoints alone */
@@ -50,6 +61,7 @@ struct world {
     int64_t now_ms;
     uint64_t fact_count;
     uint64_t evicted_count; /* facts of evictions */
+    uint64_t vain_count;    /* evictions of instances that started at the same moment */
     uint64_t settled_count; /* how often a pool came to rest and stayed so */
     struct ledger ledger;   /* sums of the first core, made when a law needs them */
     struct map *attempts;   /* "task.index" -> the newest attempt allocated (P11) */

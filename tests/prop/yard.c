@@ -26,6 +26,8 @@ void yard_pool(struct yard *yard, struct pool_spec spec)
     spec.description = "";
     spec.patience_ms = yard->patience_ms;
     spec.aux_tasks = 100;
+    spec.idle_for_waiting = PERCENT_WHOLE;
+    spec.loss_for_sharing = PERCENT_WHOLE;
     struct input in = {.type = INPUT_POOL_EDIT};
     in.pool.pool = query_pool_named(yard->world.core, "default")->id;
     in.pool.spec = &spec;

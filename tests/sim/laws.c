@@ -168,11 +168,12 @@ static void rest_check(struct laws *laws, const struct core *core, const struct 
     ledger_take(&laws->ledger, core);
     oracle_nothing_idles(&laws->ledger, id, in->now_ms);
     pass_again(laws, core, in);
-    law(pool_patience_ms(query_pool(core, id)) > in->now_ms || query_pool(core, id)->paused,
-        "P7: who was overtaken for long enough keeps places");
     owed_check(laws, core, in);
     if (affords(laws, &laws->why, WHY_COST * rows_of(core))) {
         oracle_reasons(core, id);
+        if (laws->rows_a_step == 0) {
+            record_state(&laws->record, core);
+        }
     }
 }
 
@@ -186,11 +187,14 @@ static void step(void *ctx, const struct engine *engine, const struct input *in,
     engine_now = engine;
     laws->steps++;
     laws->now_ms = in->now_ms;
+    laws->record.visited += facts->visited;
     news_count(laws, in, facts);
     for (size_t i = 0; i < facts->count; i++) {
         fact_check(laws, core, &facts->at[i]);
     }
     oracle_evictions(&laws->ledger, core, facts);
+    oracle_floors(&laws->ledger, core, facts);
+    laws->vain += oracle_starts_in_vain(core, facts, in->now_ms);
     if (in->type == INPUT_PASS) {
         oracle_gangs_whole(core, facts);
         oracle_form_together(core, facts);
@@ -232,11 +236,12 @@ static uint64_t percent(const struct laws_credit *credit)
 
 void laws_say(const struct laws *laws)
 {
-    printf("%" PRIu64 " steps: %" PRIu64 " starts, %" PRIu64 " evictions, %" PRIu64
-           " submissions, %" PRIu64 " refusals; the state %" PRIu64 " times (%" PRIu64
-           " %%), pools at rest %" PRIu64 " times (%" PRIu64 " %%), reasons %" PRIu64
-           " times: all laws held\n",
-           laws->steps, laws->starts, laws->evictions, laws->submitted, laws->refused,
+    printf("%" PRIu64 " steps: %" PRIu64 " starts, %" PRIu64 " evictions (%" PRIu64
+           " of instances that started at the same moment), %" PRIu64 " submissions, %" PRIu64
+           " refusals; the state %" PRIu64 " times (%" PRIu64 " %%), pools at rest %" PRIu64
+           " times (%" PRIu64 " %%), reasons %" PRIu64 " times: all laws held\n",
+           laws->steps, laws->starts, laws->evictions, laws->vain, laws->submitted, laws->refused,
            laws->state.count, percent(&laws->state), laws->rest.count, percent(&laws->rest),
            laws->why.count);
+    printf("decided %06" PRIx32 "\n", record_number(&laws->record));
 }

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "ledger.h"
+#include "record.h"
 #include "sim/engine.h"
 
 /* The budget of one kind of check. */
@@ -27,11 +28,13 @@ struct laws {
     int64_t now_ms; /* the core's time at the last input */
     uint64_t starts;
     uint64_t evictions;
+    uint64_t vain; /* evictions of instances that started at the same moment */
     uint64_t submitted;
     uint64_t refused;
     struct laws_credit state; /* core_check() */
     struct laws_credit rest;  /* pools at rest: P4, P5, P6, P7 */
     struct laws_credit why;   /* reasons: P8 */
+    struct record record;     /* what reasons, rows and shares were whenever P8 was checked */
 };
 
 void laws_init(struct laws *laws, uint64_t rows_a_step);
@@ -40,5 +43,5 @@ void laws_done(struct laws *laws);
 /* Returns the watcher for engine_options. */
 struct watcher laws_watcher(struct laws *laws);
 
-/* Prints one line about what was checked. */
+/* Prints one line about what was checked, and one with the number of the record. */
 void laws_say(const struct laws *laws);

@@ -34,6 +34,9 @@ void apply_checkpoint(struct core *core, const struct fact *fact);
 
 void apply_pool_blocked(struct core *core, const struct fact *fact);
 void apply_pool_reserved(struct core *core, const struct fact *fact);
+void apply_pool_budgets(struct core *core, const struct fact *fact);
+void apply_pool_credit(struct core *core, const struct fact *fact);
+void apply_pool_released(struct core *core, const struct fact *fact);
 void apply_pool_pass(struct core *core, const struct fact *fact);
 void apply_node_edited(struct core *core, const struct fact *fact);
 void apply_task_submitted(struct core *core, const struct fact *fact);

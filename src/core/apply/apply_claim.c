@@ -47,6 +47,15 @@ void apply_claim_dropped(struct core *core, const struct fact *fact)
     change_claim_drop(core, task, fact->claim_dropped.index);
 }
 
+/* Another account's share takes the place of an attempt. The next attempts are safe from that for twice as long as this one ran. */
+static void safe_set(const struct core *core, struct task *task, const struct fact *fact)
+{
+    const struct instance *instance = query_instance(core, task->id, fact->evicted.key.index);
+    const int64_t ran_ms = fact->time_ms - instance->allocated_ms;
+    const int64_t safe_ms = ran_ms < TIME_MS_MAX / 2 ? 2 * ran_ms : TIME_MS_MAX;
+    task->safe_ms = safe_ms > task->safe_ms ? safe_ms : task->safe_ms;
+}
+
 void apply_claim_evicted(struct core *core, const struct fact *fact)
 {
     struct fact stop = *fact;
@@ -59,6 +68,9 @@ void apply_claim_evicted(struct core *core, const struct fact *fact)
     struct task *task = table_edit(&core->tasks, fact->evicted.key.task.v);
     must(task != NULL);
     task->evicted_ms = stale ? task->evicted_ms : fact->time_ms;
+    if (fact->evicted.why.rule == EVICT_SHARE) {
+        safe_set(core, task, fact);
+    }
     struct eviction_note *note = table_edit(&core->evictions, task->id.v);
     if (note == NULL) {
         note = table_put(&core->evictions, task->id.v);

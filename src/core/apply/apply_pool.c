@@ -1,7 +1,10 @@
 /* apply_pool.c - facts of pools and passes.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/apply/apply.h"
+
+#include "base/must.h"
 #include "core/model/pool.h"
+#include "core/model/table.h"
 #include "core/model/task.h"
 #include "core/state/capacity.h"
 #include "core/state/change.h"
@@ -9,16 +12,55 @@
 #include "core/state/query.h"
 #include "core/state/state.h"
 
+/* Older servers named the first blocked task of a pool. Nothing depends on it any more. */
 void apply_pool_blocked(struct core *core, const struct fact *fact)
 {
-    struct pool *pool = change_pool_edit(core, fact->head.pool);
-    change_pool_blocked_set(core, pool, fact->head.task, fact->time_ms,
-                            task_overtaken_ms(query_task(core, fact->head.task)));
+    must(query_pool(core, fact->head.pool) != NULL);
 }
 
 void apply_pool_reserved(struct core *core, const struct fact *fact)
 {
     change_pool_reserved_set(core, fact->reserved.pool, fact->reserved.at, fact->reserved.count);
+}
+
+void apply_pool_budgets(struct core *core, const struct fact *fact)
+{
+    struct pool *pool = change_pool_edit(core, fact->budgets.pool);
+    pool->idle = fact->budgets.idle;
+    pool->loss = fact->budgets.loss;
+    pool->idle.since_ms = fact->time_ms;
+    pool->loss.since_ms = fact->time_ms;
+}
+
+void apply_pool_credit(struct core *core, const struct fact *fact)
+{
+    struct pool *pool = change_pool_edit(core, fact->credit.pool);
+    const struct credit *row = &fact->credit.row;
+    uint32_t at = 0;
+    while (at < pool->credit_count &&
+           (pool->credits[at].account.v != row->account.v || pool->credits[at].dim != row->dim)) {
+        at++;
+    }
+    if (row->bucket.most == 0) {
+        if (at < pool->credit_count) {
+            pool->credits[at] = pool->credits[--pool->credit_count];
+            pool->credits[pool->credit_count] = (struct credit){0};
+        }
+        return;
+    }
+    must(at < CREDITS_MAX);
+    pool->credit_count += at == pool->credit_count;
+    pool->credits[at] = *row;
+    pool->credits[at].bucket.since_ms = fact->time_ms;
+}
+
+void apply_pool_released(struct core *core, const struct fact *fact)
+{
+    struct task *task = table_edit(&core->tasks, fact->released_holder.task.v);
+    must(task != NULL);
+    if (task->releases < TASK_RELEASES_MAX) {
+        task->releases++;
+    }
 }
 
 void apply_pool_wake(struct core *core, const struct fact *fact)

@@ -152,7 +152,9 @@ void apply_task_edit_moved(struct core *core, const struct fact *fact)
     for (uint32_t i = 0; i < fact->task_moved.rank_count; i++) {
         struct task_mark mark;
         struct task *task = change_task_open(core, fact->task_moved.ranks[i].task, &mark);
-        task->rank = fact->task_moved.ranks[i].rank;
+        const int64_t rank = fact->task_moved.ranks[i].rank;
+        task->overtaken = rank > task->rank && task->active_count > 0;
+        task->rank = rank;
         change_task_close(core, task, &mark);
     }
 }

@@ -65,8 +65,8 @@ enum verdict decide_form_resolve(struct step *step, const struct task_spec *spec
                                  struct request *request, const struct form **ret);
 
 /* The spec of a wide task as a gang: a task that requests more slots than any node of the pool has, and
- * nothing else. The gang has one-slot instances, or in a pool with `uneven` off equal parts that fill a node
- * each. `request` becomes the request of one instance. Any other task comes back unchanged. */
+ * nothing else. The gang has one-slot instances, or in a pool with `uneven` off equal parts that take a
+ * whole idle node of just their size each. `request` becomes the request of one instance. Any other task comes back unchanged. */
 const struct task_spec *decide_spread(struct step *step, const struct pool *pool,
                                       const struct task_spec *spec, struct request *request);
 /* Puts the refusal of a wide task into the slots that the user asked for, with the amount that would be

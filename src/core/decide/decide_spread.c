@@ -1,6 +1,6 @@
 /* decide_spread.c - wide tasks: a task that requests more slots than any one node has becomes a gang. The
  * gang has one-slot instances, so that its nodes may take uneven parts. In a pool with `uneven` off the gang
- * has equal instances that fill a node each.
+ * has equal instances that take a whole idle node each, of a size that is chosen here.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
 #include "base/must.h"
@@ -51,9 +51,25 @@ static uint32_t most_on_one(const struct core *core, pool_id pool, const struct 
     return most;
 }
 
-/* The number of nodes, at most `max`, that have exactly the slots of the part and could hold the part. */
+/* Could the node hold the part: with `idle` now, else if nothing ran there? */
+static bool holds_part(const struct node *node, const struct request *part, bool idle)
+{
+    struct space_room room;
+    struct space place;
+    if (node->slots_milli != part->slots_milli || (idle && !fit_usable(node))) {
+        return false;
+    }
+    if (idle) {
+        space_now(node, &place);
+    } else {
+        space_empty(node, &room, &place);
+    }
+    return fit_count(&place, part, 1) == 1;
+}
+
+/* The number of nodes, at most `max`, that have exactly the slots of the part and hold it. */
 static uint32_t nodes_of_size(const struct core *core, pool_id pool, const struct request *part,
-                              uint32_t max)
+                              bool idle, uint32_t max)
 {
     uint32_t count = 0;
     node_id after = {0};
@@ -61,25 +77,65 @@ static uint32_t nodes_of_size(const struct core *core, pool_id pool, const struc
     while (count < max && (node = query_pool_node_next(core, pool, after)) != NULL) {
         after = node->id;
         must(node->pool.v == pool.v);
-        struct space_room room;
-        struct space empty;
-        space_empty(node, &room, &empty);
-        count += node->slots_milli == part->slots_milli && fit_count(&empty, part, 1) == 1;
+        count += holds_part(node, part, idle);
     }
     return count;
 }
 
-/* The slots of each part when `slots` is divided into the fewest equal parts that each fill a node. 0: the
- * pool has no such nodes. */
-static uint32_t equal_part(const struct core *core, pool_id pool, const struct request *request,
+/* A division looks at most at this number of waiting tasks. The size of the parts is a choice that any number
+ * leaves right; with more tasks in the queue it is only a worse guess of the nodes that will be idle. */
+enum { SPREAD_LOOK_MAX = 256 };
+
+static bool of_size(const struct request *request, int64_t slots_milli)
+{
+    return request->wide == WIDE_NODES && request->slots_milli == slots_milli;
+}
+
+/* The number of nodes of this size for which parts of other tasks wait already: tasks of the queue, and tasks
+ * of the same submission. */
+static uint32_t parts_waiting(const struct step *step, pool_id pool, int64_t slots_milli)
+{
+    const struct core *core = step->core;
+    const struct facts *facts = step->out;
+    uint32_t count = 0;
+    uint32_t looked = 0;
+    task_id id = query_queue_next(core, pool, (task_id){0});
+    for (; id.v != 0 && looked < SPREAD_LOOK_MAX; looked++) {
+        const struct task *task = query_task(core, id);
+        must(task != NULL);
+        const struct request *request = &query_task_shape(core, task->shape)->request;
+        count += of_size(request, slots_milli) ? task->waiting_count : 0;
+        id = query_queue_next(core, pool, id);
+    }
+    for (size_t i = facts->count; i > 0 && looked < SPREAD_LOOK_MAX; i--, looked++) {
+        const struct fact *fact = &facts->at[i - 1];
+        if (fact->type == FACT_TASK_SUBMITTED && fact->task_submitted.pool.v == pool.v &&
+            of_size(fact->task_submitted.request, slots_milli)) {
+            count += fact->task_submitted.spec->instances;
+        }
+    }
+    return count;
+}
+
+/* The slots of each part when `slots` is divided into the fewest equal parts that each fill a node, of nodes
+ * that are idle now and for which no other task waits, or else of any nodes. 0: the pool has no such nodes. */
+static uint32_t equal_part(const struct step *step, pool_id pool, const struct request *request,
                            uint32_t slots, uint32_t most)
 {
+    const struct core *core = step->core;
     must(most < slots);
     struct request part = *request;
-    for (uint32_t each = most; each > 0; each--) {
-        part.slots_milli = (int64_t)each * SLOT_MILLI;
-        if (slots % each == 0 && nodes_of_size(core, pool, &part, slots / each) == slots / each) {
-            return each;
+    for (uint32_t idle = 2; idle-- > 0;) {
+        for (uint32_t each = most; each > 0; each--) {
+            part.slots_milli = (int64_t)each * SLOT_MILLI;
+            if (slots % each != 0) {
+                continue;
+            }
+            const uint32_t wanted =
+                slots / each + (idle == 1 ? parts_waiting(step, pool, part.slots_milli) : 0);
+            if (nodes_of_size(core, pool, &part, idle == 1, wanted) == wanted) {
+                return each;
+            }
         }
     }
     return 0;
@@ -98,8 +154,7 @@ const struct task_spec *decide_spread(struct step *step, const struct pool *pool
     if (most == 0 || most >= count) {
         return spec;
     }
-    const uint32_t each =
-        pool->uneven_off ? equal_part(step->core, pool->id, request, count, most) : 1;
+    const uint32_t each = pool->uneven_off ? equal_part(step, pool->id, request, count, most) : 1;
     if (each == 0) {
         return spec;
     }
@@ -109,7 +164,7 @@ const struct task_spec *decide_spread(struct step *step, const struct pool *pool
     gang->instances = count / each;
     gang->gang = true;
     request->slots_milli = gang->slots_milli;
-    request->wide = !pool->uneven_off;
+    request->wide = pool->uneven_off ? WIDE_NODES : WIDE_PARTS;
     return gang;
 }
 
@@ -160,7 +215,8 @@ void decide_spread_refused(struct step *step, const struct pool *pool, const str
     struct reason *reason = &step->out->refusal;
     must(reason->code != REASON_NONE);
     const bool short_of_nodes = reason->code == REASON_GANG_TOO_LARGE;
-    if ((short_of_nodes || reason->code == REASON_DOMAIN_TOO_SMALL) && request->wide) {
+    if ((short_of_nodes || reason->code == REASON_DOMAIN_TOO_SMALL) &&
+        request->wide == WIDE_PARTS) {
         reason->code = short_of_nodes ? REASON_TOO_LARGE : reason->code;
         reason->resource = (resource_id){RESOURCE_SLOTS};
         reason->wanted = (int64_t)reason->need * SLOT_MILLI;

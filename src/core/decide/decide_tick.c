@@ -140,7 +140,7 @@ enum verdict decide_tick(struct step *step)
         cursor = key;
         /* the key right behind; instance indices are far below the largest number */
         cursor.at[3]++;
-        if (key.at[1] != DEADLINE_PATIENCE && key.at[1] != DEADLINE_WAKE) {
+        if (key.at[1] != DEADLINE_WAKE) {
             deadline_come(step, core, key);
         }
     }

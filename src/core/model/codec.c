@@ -109,11 +109,17 @@ bool codec_get_tag(struct bytes_reader *in, uint64_t max, uint64_t *tag)
 }
 
 /* Tags of a request. */
-enum { REQUEST_WIDE = 1, REQUEST_AVOID = 2, REQUEST_LABELS = 3, REQUEST_TAG_MAX = REQUEST_LABELS };
+enum {
+    REQUEST_WIDE = 1,
+    REQUEST_AVOID = 2,
+    REQUEST_LABELS = 3,
+    REQUEST_NODES = 4,
+    REQUEST_TAG_MAX = REQUEST_NODES
+};
 
 static void request_later_put(struct buf *out, const struct request *request)
 {
-    if (request->wide) {
+    if (request->wide == WIDE_PARTS) {
         codec_put_tag(out, REQUEST_WIDE);
     }
     if (request->avoid_count > 0) {
@@ -130,6 +136,9 @@ static void request_later_put(struct buf *out, const struct request *request)
             bytes_put_u64(out, request->labels[i].first);
             bytes_put_u64(out, request->labels[i].second);
         }
+    }
+    if (request->wide == WIDE_NODES) {
+        codec_put_tag(out, REQUEST_NODES);
     }
     codec_put_tags_end(out);
 }
@@ -170,11 +179,15 @@ static void request_later_get(struct bytes_reader *in, struct request *ret)
     uint64_t tag = 0;
     while (codec_get_tag(in, REQUEST_TAG_MAX, &tag)) {
         if (tag == REQUEST_WIDE) {
-            ret->wide = 1;
+            ret->wide = WIDE_PARTS;
         } else if (tag == REQUEST_AVOID) {
             avoid_get(in, ret);
-        } else {
+        } else if (tag == REQUEST_LABELS) {
             labels_get(in, ret);
+        } else if (ret->wide == WIDE_NOT) {
+            ret->wide = WIDE_NODES;
+        } else {
+            codec_bad(in); /* a task is divided in one way */
         }
     }
 }
@@ -222,44 +235,6 @@ void codec_get_request(struct bytes_reader *in, uint32_t resource_count, struct 
     if (in->bad) {
         memset(ret, 0, sizeof *ret);
     }
-}
-
-void codec_put_key(struct buf *out, struct attempt_key key)
-{
-    bytes_put_u64(out, key.task.v);
-    bytes_put_u64(out, key.index);
-    bytes_put_u64(out, key.attempt);
-}
-
-struct attempt_key codec_get_key(struct bytes_reader *in)
-{
-    struct attempt_key key;
-    key.task.v = bytes_get_u64(in);
-    key.index = (uint32_t)bytes_get_max(in, TASK_INSTANCES_MAX - 1);
-    key.attempt = (uint32_t)bytes_get_max(in, UINT32_MAX);
-    return key;
-}
-
-void codec_put_amounts(struct buf *out, const struct named_amount *amounts, uint32_t count)
-{
-    bytes_put_u64(out, count);
-    for (uint32_t i = 0; i < count; i++) {
-        bytes_put_text(out, amounts[i].name);
-        bytes_put_i64(out, amounts[i].milli);
-    }
-}
-
-const struct named_amount *codec_get_amounts(struct bytes_reader *in, struct arena *arena,
-                                             uint32_t max, uint32_t *ret_count)
-{
-    uint32_t count = codec_get_count(in, max);
-    struct named_amount *amounts = arena_new(arena, struct named_amount, count);
-    for (uint32_t i = 0; i < count; i++) {
-        amounts[i].name = bytes_get_text(in, arena, NAME_LEN_MAX);
-        amounts[i].milli = codec_get_range(in, 0, AMOUNT_MILLI_MAX);
-    }
-    *ret_count = count;
-    return amounts;
 }
 
 void codec_put_labels(struct buf *out, const struct label *labels, uint32_t count)

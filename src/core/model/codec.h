@@ -49,14 +49,7 @@ bool codec_get_tag(struct bytes_reader *in, uint64_t max, uint64_t *tag);
 void codec_put_request(struct buf *out, const struct request *request);
 void codec_get_request(struct bytes_reader *in, uint32_t resource_count, struct request *ret);
 
-/* The key of an attempt. Reading checks that index and attempt are in their ranges. */
-void codec_put_key(struct buf *out, struct attempt_key key);
-struct attempt_key codec_get_key(struct bytes_reader *in);
-
-/* Lists with at most `max` entries. */
+/* A list with at most `max` entries. */
 void codec_put_labels(struct buf *out, const struct label *labels, uint32_t count);
 const struct label *codec_get_labels(struct bytes_reader *in, struct arena *arena, uint32_t max,
                                      uint32_t *ret_count);
-void codec_put_amounts(struct buf *out, const struct named_amount *amounts, uint32_t count);
-const struct named_amount *codec_get_amounts(struct bytes_reader *in, struct arena *arena,
-                                             uint32_t max, uint32_t *ret_count);

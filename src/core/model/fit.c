@@ -75,11 +75,18 @@ static bool avoided(const struct node *node, const struct request *request)
     return false;
 }
 
+/* Must the instance have a whole node, of another number of slots than this node has? */
+static bool other_size(const struct node *node, const struct request *request)
+{
+    return request->wide == WIDE_NODES && node->slots_milli != request->slots_milli;
+}
+
 uint32_t fit_count(const struct space *place, const struct request *request, uint32_t max)
 {
     const struct node *node = place->node;
     uint32_t count = times(place->slots_free, fit_slots(node, request), max);
-    if (count == 0 || avoided(node, request) || !label_marks_cover(node->labels, request)) {
+    if (count == 0 || other_size(node, request) || avoided(node, request) ||
+        !label_marks_cover(node->labels, request)) {
         return 0;
     }
     if (!request_has_slots(request)) {
@@ -184,6 +191,13 @@ bool fit_lack(const struct space *place, const struct request *request, struct l
     }
     if (!devices_exist(node, request)) {
         return lacks_devices(place, request, ret);
+    }
+    if (other_size(node, request)) {
+        *ret = (struct lack){.code = REASON_NO_ROOM,
+                             .resource = {RESOURCE_SLOTS},
+                             .wanted = request->slots_milli,
+                             .available = node->slots_milli};
+        return true;
     }
     if (request->gpu_memory_bytes > node->gpu_memory_bytes) {
         *ret = (struct lack){.code = REASON_NO_ROOM,

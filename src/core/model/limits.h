@@ -42,7 +42,11 @@ enum {
     PRIORITY_MIN = 1,
     PRIORITY_MAX = 100,
     PRIORITY_DEFAULT = 50,
-    PATIENCE_MS_DEFAULT = 60000,
+    TASK_RELEASES_MAX = 20,
+    TURN_MS_DEFAULT = 60 * 60 * 1000,
+    PERCENT_WHOLE = 100000,  /* 100 % in thousandths of a percent */
+    IDLE_FOR_WAITING = 2000, /* default of pool_spec.idle_for_waiting */
+    LOSS_FOR_SHARING = 1000, /* default of pool_spec.loss_for_sharing */
     GRACE_MS_DEFAULT = 30000,
     /* a checkpoint that comes sooner after the previous checkpoint is not recorded */
     CHECKPOINT_INTERVAL_MS = 5000,

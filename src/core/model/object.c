@@ -14,9 +14,9 @@ static bool tag_is_value(const struct object_field *field)
     return field->record.size == sizeof(bool) && field->record.high == 1;
 }
 
-void object_init(const struct object *object, void *spec, size_t size)
+void object_init(const struct object *object, void *spec)
 {
-    memset(spec, 0, size);
+    memset(spec, 0, object->size);
     for (uint32_t i = 0; i < object->count; i++) {
         const struct object_field *field = &object->fields[i];
         if (field->record.type == RECORD_TEXT) {
@@ -30,7 +30,7 @@ void object_init(const struct object *object, void *spec, size_t size)
 
 bool object_default(const struct object_field *field, const void *spec)
 {
-    if (field->record.type == RECORD_OWN) {
+    if (field->record.type == RECORD_OWN || field->record.type == RECORD_PART) {
         return field->said != NULL && !field->said(spec);
     }
     if (field->record.type == RECORD_TEXT) {
@@ -59,7 +59,7 @@ void object_encode(const struct object *object, const void *spec, struct buf *ou
 /* The row with this tag; NULL: there is none. */
 static const struct object_field *tag_find(const struct object *object, uint64_t tag)
 {
-    for (uint32_t i = object->head_count; i < object->count; i++) {
+    for (uint32_t i = 0; i < object->count; i++) {
         if (object->fields[i].tag == tag) {
             return &object->fields[i];
         }
@@ -91,11 +91,13 @@ static void tags_get(const struct object *object, struct bytes_reader *in, struc
 void object_decode(const struct object *object, uint32_t heads, struct bytes_reader *in,
                    struct arena *arena, void *spec)
 {
-    must(heads <= object->head_count);
-    for (uint32_t i = 0; i < heads; i++) {
-        record_get_field(&object->fields[i].record, in, arena, spec);
+    const struct object_field *fields = object->fields;
+    must(object->count < OBJECT_WHOLE);
+    object_init(object, spec);
+    for (uint32_t i = 0; i < heads && i < object->count && fields[i].tag == TAG_HEAD; i++) {
+        record_get_field(&fields[i].record, in, arena, spec);
     }
-    if (heads == object->head_count) {
+    if (heads == OBJECT_WHOLE) {
         tags_get(object, in, arena, spec);
     }
 }
@@ -105,8 +107,7 @@ bool object_bounded(const struct object *object, const void *spec, const char **
 {
     for (uint32_t i = 0; i < object->count; i++) {
         const struct record_field *record = &object->fields[i].record;
-        if (record->type != RECORD_OWN && record->type != RECORD_ID16 &&
-            !record_bounded(record, spec, ret_limit, ret_max)) {
+        if (record_has_bounds(record) && !record_bounded(record, spec, ret_limit, ret_max)) {
             return false;
         }
     }
@@ -135,6 +136,27 @@ const struct object_field *object_find(const struct object *object, const char *
         }
     }
     return NULL;
+}
+
+struct str object_word(const struct object_field *field, int64_t value)
+{
+    struct str rest = str_of(field->words);
+    struct str word = {0};
+    for (; value < 0 && rest.p != NULL; value++) {
+        word = str_cut(rest, ' ', &rest);
+    }
+    return word;
+}
+
+bool object_word_find(const struct object_field *field, struct str word, int64_t *ret)
+{
+    for (int64_t value = field->record.low; value < 0; value++) {
+        if (str_equal(object_word(field, value), word)) {
+            *ret = value;
+            return true;
+        }
+    }
+    return false;
 }
 
 void object_edit(const struct object *object, uint32_t mask, void *to, const void *from)

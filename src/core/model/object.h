@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "base/str.h"
 #include "core/model/account.h"
 #include "core/model/record.h"
 #include "core/model/spec.h"
@@ -52,7 +53,7 @@ struct object_field {
 struct object {
     const struct object_field *fields;
     uint32_t count;
-    uint32_t head_count; /* rows that are always written */
+    uint32_t size; /* of the struct in bytes */
 };
 
 /* The row of each field in its table: TASK_FIELD_name … */
@@ -90,12 +91,13 @@ extern const struct object account_object; /* struct account_spec */
 extern const struct object quota_object;   /* struct quota_rules */
 
 /* Sets every field to its default and the rest of the struct to 0. */
-void object_init(const struct object *object, void *spec, size_t size);
+void object_init(const struct object *object, void *spec);
 
 /* The bytes of an object: the rows without a tag, then the tagged rows that do not have their default, then
  * the end of the tags. Bytes that are older than tags are read with `plain` of the reader set. A field out of
- * bounds marks the reader bad. `heads` says how many rows without a tag the bytes have; all other fields keep
- * what object_init() set. */
+ * bounds marks the reader bad. `heads` says how many rows without a tag the bytes have, and such bytes have no
+ * tags; OBJECT_WHOLE: the bytes have all rows. All other fields get their defaults. */
+enum { OBJECT_WHOLE = UINT8_MAX };
 void object_encode(const struct object *object, const void *spec, struct buf *out);
 void object_decode(const struct object *object, uint32_t heads, struct bytes_reader *in,
                    struct arena *arena, void *spec);
@@ -113,6 +115,10 @@ const struct object_field *object_find(const struct object *object, const char *
 
 /* Does the field have its default? */
 bool object_default(const struct object_field *field, const void *spec);
+
+/* The number below 0 that a word of the row's `words` stands for, and the word of such a number. */
+bool object_word_find(const struct object_field *field, struct str word, int64_t *ret);
+struct str object_word(const struct object_field *field, int64_t value);
 
 /* Copies the fields of `mask` from one spec to another. Lists and texts are borrowed. */
 void object_edit(const struct object *object, uint32_t mask, void *to, const void *from);

@@ -28,6 +28,8 @@
     KEPT(RECORD_MILLI, member), BOUNDS(least, most), .otherwise = (none)
 #define AMOUNT_OR(member, most, special)                                                           \
     KEPT(RECORD_MILLI, member), BOUNDS(0, most), .words = (special)
+#define PERCENT(member, none)                                                                      \
+    KEPT(RECORD_MILLI, member), BOUNDS(0, PERCENT_WHOLE), .otherwise = (none), .what = "%"
 #define SIZE(member, least, none)                                                                  \
     KEPT(RECORD_MEMORY, member), BOUNDS(least, AMOUNT_BYTES_MAX), .otherwise = (none)
 #define SWITCH(member, none) KEPT(RECORD_BOOL, member), BOUNDS(0, 1), .otherwise = (none)
@@ -42,7 +44,8 @@
 #define ID16(member) KEPT(RECORD_ID16, member)
 #define PARTS(stem, any)                                                                           \
     .record.type = RECORD_OWN, .record.put = stem##_put, .record.get = stem##_get, .said = (any)
-#define PARTS_EDITED(stem) PARTS(stem, NULL), .record.copy = stem##_copy
+/* Several members, described by a table of the same struct. */
+#define TABLE_OF(table) .record.type = RECORD_PART, .record.part = &(table)
 #define PART .record.type = RECORD_OWN
 
 #define FIXED .edit = EDIT_NEVER
@@ -50,6 +53,7 @@
 #define EDIT(number, when) .edit = EDIT_##when, .bit = (number)
 #define NO_FLAG
 #define FLAG(...)
+#define FLAG_OF(...)
 
 #define FIELD(id, kept, number, change, place, flag)                                               \
     {.record.name = #id, kept, .tag = (number), change, .group = GROUP_##place},
@@ -84,34 +88,15 @@ const struct object_field quota_object_fields[] = {
 };
 #undef OBJECT
 
-/* The number of rows that are always written. */
-#undef FIELD
-#define FIELD(id, kept, number, change, place, flag) +((number) == TAG_HEAD)
-enum {
-    TASK_HEADS =
-#include "core/model/task_fields.def"
-        ,
-    POOL_HEADS =
-#include "core/model/pool_fields.def"
-        ,
-    NODE_HEADS =
-#include "core/model/node_fields.def"
-        ,
-    ACCOUNT_HEADS =
-#include "core/model/account_fields.def"
-        , QUOTA_HEADS =
-#include "core/model/quota_fields.def"
-};
-
-#define TABLE(rows, heads)                                                                         \
+#define TABLE(rows, object)                                                                        \
     {                                                                                              \
-        (rows), sizeof(rows) / sizeof(rows)[0], (heads)                                            \
+        (rows), sizeof(rows) / sizeof(rows)[0], sizeof(object)                                     \
     }
-const struct object task_object = TABLE(task_object_fields, TASK_HEADS);
-const struct object pool_object = TABLE(pool_object_fields, POOL_HEADS);
-const struct object node_object = TABLE(node_object_fields, NODE_HEADS);
-const struct object account_object = TABLE(account_object_fields, ACCOUNT_HEADS);
-const struct object quota_object = TABLE(quota_object_fields, QUOTA_HEADS);
+const struct object task_object = TABLE(task_object_fields, struct task_spec);
+const struct object pool_object = TABLE(pool_object_fields, struct pool_spec);
+const struct object node_object = TABLE(node_object_fields, struct node_spec);
+const struct object account_object = TABLE(account_object_fields, struct account_spec);
+const struct object quota_object = TABLE(quota_object_fields, struct quota_rules);
 
 const char *objects_switch_name(unsigned off)
 {

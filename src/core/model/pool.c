@@ -19,11 +19,3 @@ bool pool_has_reserved(const struct pool *pool, task_id task)
     }
     return false;
 }
-
-int64_t pool_patience_ms(const struct pool *pool)
-{
-    if (pool->blocked_task.v == 0 || pool_has_reserved(pool, pool->blocked_task)) {
-        return INT64_MAX;
-    }
-    return i64_add(i64_add(pool->blocked_since_ms, pool->patience_ms), pool->blocked_more_ms);
-}

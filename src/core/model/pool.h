@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "core/model/bucket.h"
 #include "core/model/ids.h"
 #include "core/model/vector.h"
 
@@ -27,13 +28,23 @@ struct pool_figures {
     enum slot_type slot_type;
 };
 
-/* A task that has waited longer than the pool's patience. Places that become free are kept for the task. */
+/* A holder: a task for which places are kept as they become free. */
 struct reservation {
     task_id task;
     /* when the task will have started, as computed when the reservation was made; 0: unknown */
     int64_t until_ms;
+    bool turn; /* the task requests more than its account's share, and has a turn */
 };
 enum { RESERVATIONS_MAX = 8 };
+
+/* The credit of an account for turns, in one dimension: share-time that the account has not used. */
+struct credit {
+    account_id account;
+    uint32_t dim;
+    int64_t share; /* the account's share when the row was written */
+    struct bucket bucket;
+};
+enum { CREDITS_MAX = 32 };
 
 struct pool {
     pool_id id;          /* 0: no row here */
@@ -47,6 +58,8 @@ struct pool {
     uint32_t task_count;    /* tasks that have not ended */
     uint32_t pending_count; /* tasks with a waiting instance that may run */
     uint32_t running_count; /* tasks with an allocation */
+    /* of the tasks with an allocation: tasks that a move in the queue put behind another task */
+    uint32_t overtaken_count;
     /* enum pool_policy. struct pool_spec describes the members from here to `order` */
     uint8_t policy;
     uint8_t placement;
@@ -69,11 +82,14 @@ struct pool {
     /* the next tick of the usage history; 0: none, because nothing runs */
     int64_t history_next_ms;
     struct sum history_whole[3]; /* the mean of `usable` over the usage history */
-    int64_t patience_ms;
-    task_id blocked_task; /* the first task in the order that did not fit; 0: none */
-    int64_t blocked_since_ms;
-    /* how much longer than patience other tasks may overtake blocked_task */
-    int64_t blocked_more_ms;
+    int64_t patience_ms;         /* or PATIENCE_AUTO */
+    int64_t turn_ms;
+    uint32_t idle_for_waiting; /* see struct pool_spec */
+    uint32_t loss_for_sharing;
+    struct bucket idle; /* the idle budget */
+    struct bucket loss; /* the loss budget */
+    uint32_t credit_count;
+    struct credit credits[CREDITS_MAX]; /* of accounts whose credit for turns is not full */
     struct reservation reserved[RESERVATIONS_MAX];
     /* a pass is due at this moment, because a delay or a protection ends; 0: none ends */
     int64_t wake_ms;
@@ -98,7 +114,3 @@ bool pool_by_length(const struct pool *pool);
 
 /* Does this task have one of the pool's reservations? */
 bool pool_has_reserved(const struct pool *pool, task_id task);
-
-/* The moment from which other tasks may no longer overtake the pool's blocked task. INT64_MAX: there is no
- * blocked task, or the blocked task has a reservation. */
-int64_t pool_patience_ms(const struct pool *pool);

@@ -25,7 +25,7 @@ enum reason_code {
     REASON_DEVICES_BUSY, /* the chosen devices are in use on every node that has them */
     REASON_AUX_FULL,     /* every node is at its cap of zero-slot tasks */
     REASON_GANG_SHORT,   /* `have` of `need` places are free */
-    /* the free places are kept for `task`, which waited longer than patience */
+    /* the free places are kept for `task`, which has a reservation */
     REASON_RESERVED,
     /* the free places are promised to `task`, for which other instances are leaving */
     REASON_PROMISED,

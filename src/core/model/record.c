@@ -100,6 +100,27 @@ void record_set(const struct record_field *field, void *object, int64_t value)
     }
 }
 
+#define IN(object, kind, member, most) RECORD_NUMBER(kind, object, member, #member, 0, most)
+static const struct record_field key_fields[] = {
+    IN(struct attempt_key, RECORD_UINT, task, RECORD_ANY),
+    IN(struct attempt_key, RECORD_UINT, index, TASK_INSTANCES_MAX - 1),
+    IN(struct attempt_key, RECORD_UINT, attempt, RECORD_ANY),
+};
+static const struct record_field amount_fields[] = {
+    IN(struct named_amount, RECORD_TEXT, name, NAME_LEN_MAX),
+    IN(struct named_amount, RECORD_MILLI, milli, AMOUNT_MILLI_MAX),
+};
+static const struct record_table key_table = RECORD_TABLE(struct attempt_key, key_fields);
+static const struct record_table amount_table = RECORD_TABLE(struct named_amount, amount_fields);
+
+/* The fields of the structs that a member consists of. */
+static const struct record_table *part_of(const struct record_field *field)
+{
+    return field->type == RECORD_KEY       ? &key_table
+           : field->type == RECORD_AMOUNTS ? &amount_table
+                                           : field->part;
+}
+
 static void list_put(const struct record_field *field, const void *object, struct buf *out)
 {
     const void *list = record_list(field, object);
@@ -108,12 +129,11 @@ static void list_put(const struct record_field *field, const void *object, struc
         codec_put_texts(out, list, count);
     } else if (field->type == RECORD_LABELS) {
         codec_put_labels(out, list, count);
-    } else if (field->type == RECORD_AMOUNTS) {
-        codec_put_amounts(out, list, count);
     } else {
+        const struct record_table *part = part_of(field);
         bytes_put_u64(out, count);
         for (uint32_t i = 0; i < count; i++) {
-            record_write(field->part, (const char *)list + (size_t)i * field->part->size, out);
+            record_write(part, (const char *)list + (size_t)i * part->size, out);
         }
     }
 }
@@ -125,8 +145,6 @@ void record_put_field(const struct record_field *field, const void *object, stru
     case RECORD_BOOL:
     case RECORD_WORD:
     case RECORD_BITS:
-        bytes_put_u64(out, unsigned_of(field, object));
-        break;
     case RECORD_MILLI:
     case RECORD_INT:
     case RECORD_MEMORY:
@@ -148,10 +166,8 @@ void record_put_field(const struct record_field *field, const void *object, stru
         codec_put_16(out, member_of(field, object));
         break;
     case RECORD_KEY:
-        codec_put_key(out, record_key(field, object));
-        break;
     case RECORD_PART:
-        record_write(field->part, member_of(field, object), out);
+        record_write(part_of(field), member_of(field, object), out);
         break;
     case RECORD_OWN:
         field->put(object, out);
@@ -185,11 +201,11 @@ static void unsigned_get(const struct record_field *field, const struct record_s
     record_set(field, object, (int64_t)value);
 }
 
-/* Reads a list of structs that `field->part` describes. */
+/* Reads a list of structs. */
 static void *rows_get(const struct record_field *field, const struct record_source *from,
                       uint32_t *ret_count)
 {
-    const struct record_table *part = field->part;
+    const struct record_table *part = part_of(field);
     const uint32_t count = codec_get_count(from->in, (uint32_t)field->high);
     char *rows = arena_alloc(from->arena, (size_t)count * part->size);
     for (uint32_t i = 0; i < count; i++) {
@@ -209,8 +225,6 @@ static void list_get(const struct record_field *field, const struct record_sourc
         list = codec_get_texts(from->in, from->arena, most, field->length_max, &count);
     } else if (field->type == RECORD_LABELS) {
         list = codec_get_labels(from->in, from->arena, most, &count);
-    } else if (field->type == RECORD_AMOUNTS) {
-        list = codec_get_amounts(from->in, from->arena, most, &count);
     } else {
         list = rows_get(field, from, &count);
     }
@@ -239,8 +253,6 @@ static void field_read(const struct record_field *field, const struct record_sou
     case RECORD_BOOL:
     case RECORD_WORD:
     case RECORD_BITS:
-        unsigned_get(field, from, object);
-        break;
     case RECORD_MILLI:
     case RECORD_INT:
     case RECORD_MEMORY:
@@ -265,10 +277,8 @@ static void field_read(const struct record_field *field, const struct record_sou
         codec_get_16(from->in, member_edit(field, object));
         break;
     case RECORD_KEY:
-        *(struct attempt_key *)member_edit(field, object) = codec_get_key(from->in);
-        break;
     case RECORD_PART:
-        record_read(field->part, from, member_edit(field, object));
+        record_read(part_of(field), from, member_edit(field, object));
         break;
     case RECORD_OWN:
         field->read != NULL ? field->read(from, object) : field->get(from->in, from->arena, object);
@@ -279,8 +289,7 @@ static void field_read(const struct record_field *field, const struct record_sou
 void record_get_field(const struct record_field *field, struct bytes_reader *in,
                       struct arena *arena, void *object)
 {
-    field_read(field, &(struct record_source){.in = in, .arena = arena, .version = UINT64_MAX},
-               object);
+    field_read(field, RECORD_NOW(in, arena), object);
 }
 
 void record_read(const struct record_table *table, const struct record_source *from, void *object)
@@ -297,22 +306,8 @@ void record_read(const struct record_table *table, const struct record_source *f
 
 void record_write(const struct record_table *table, const void *object, struct buf *out)
 {
-    record_put(table->fields, table->count, object, out);
-}
-
-void record_put(const struct record_field *fields, size_t count, const void *object,
-                struct buf *out)
-{
-    for (size_t i = 0; i < count; i++) {
-        record_put_field(&fields[i], object, out);
-    }
-}
-
-void record_get(const struct record_field *fields, size_t count, struct bytes_reader *in,
-                struct arena *arena, void *object)
-{
-    for (size_t i = 0; i < count; i++) {
-        record_get_field(&fields[i], in, arena, object);
+    for (uint32_t i = 0; i < table->count; i++) {
+        record_put_field(&table->fields[i], object, out);
     }
 }
 
@@ -322,6 +317,9 @@ void record_copy_field(const struct record_field *field, void *to, const void *f
         field->copy(to, from);
         return;
     }
+    for (uint32_t i = 0; field->type == RECORD_PART && i < field->part->count; i++) {
+        record_copy_field(&field->part->fields[i], member_edit(field, to), member_of(field, from));
+    }
     memcpy(member_edit(field, to), member_of(field, from), field->size);
     if (field->count_offset != 0) {
         memcpy((char *)to + field->count_offset, (const char *)from + field->count_offset,
@@ -329,12 +327,15 @@ void record_copy_field(const struct record_field *field, void *to, const void *f
     }
 }
 
+bool record_has_bounds(const struct record_field *field)
+{
+    return field->type != RECORD_ID16 && field->type != RECORD_KEY && field->type != RECORD_PART &&
+           field->type != RECORD_OWN;
+}
+
 int64_t record_value(const struct record_field *field, const void *object)
 {
-    must(field->type != RECORD_ID16);
-    must(field->type != RECORD_KEY);
-    must(field->type != RECORD_PART);
-    must(field->type != RECORD_OWN);
+    must(record_has_bounds(field));
     if (field->type == RECORD_TEXT) {
         return (int64_t)strlen(record_text(field, object));
     }
@@ -342,6 +343,18 @@ int64_t record_value(const struct record_field *field, const void *object)
         return record_count(field, object);
     }
     return is_unsigned(field) ? (int64_t)unsigned_of(field, object) : signed_of(field, object);
+}
+
+bool record_table_bounded(const struct record_table *table, const void *object,
+                          const char **ret_limit, int64_t *ret_max)
+{
+    for (uint32_t i = 0; i < table->count; i++) {
+        const struct record_field *field = &table->fields[i];
+        if (record_has_bounds(field) && !record_bounded(field, object, ret_limit, ret_max)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 bool record_bounded(const struct record_field *field, const void *object, const char **ret_limit,

@@ -99,12 +99,7 @@ struct record_field {
  * points to. */
 #define RECORD_BOUND(object, counter) .bound_at = 1 + offsetof(object, counter)
 
-/* Writes or reads the fields in the order of the table. A value out of bounds marks the reader bad. */
-void record_put(const struct record_field *fields, size_t count, const void *object,
-                struct buf *out);
-void record_get(const struct record_field *fields, size_t count, struct bytes_reader *in,
-                struct arena *arena, void *object);
-
+/* Writes or reads one field. A value out of bounds marks the reader bad. */
 void record_put_field(const struct record_field *field, const void *object, struct buf *out);
 void record_get_field(const struct record_field *field, struct bytes_reader *in,
                       struct arena *arena, void *object);
@@ -112,13 +107,19 @@ void record_get_field(const struct record_field *field, struct bytes_reader *in,
 /* Copies one field from one object to another. Lists and texts are borrowed. */
 void record_copy_field(const struct record_field *field, void *to, const void *from);
 
-/* The value of a number, the length of a text, or the count of a list. Not for RECORD_ID16, RECORD_KEY,
- * RECORD_PART and RECORD_OWN. */
+/* The value of a number, the length of a text, or the count of a list: of a row that has bounds. */
 int64_t record_value(const struct record_field *field, const void *object);
+
+/* Does the row have bounds of its own? Not RECORD_ID16, RECORD_KEY, RECORD_PART and RECORD_OWN. */
+bool record_has_bounds(const struct record_field *field);
 
 /* Is the field within its bounds? False: `*ret_limit` names the bound that is broken, `*ret_max` is its value. */
 bool record_bounded(const struct record_field *field, const void *object, const char **ret_limit,
                     int64_t *ret_max);
+
+/* Are all fields of the table within their bounds? */
+bool record_table_bounded(const struct record_table *table, const void *object,
+                          const char **ret_limit, int64_t *ret_max);
 
 /* The largest value of an unsigned number. */
 uint64_t record_high(const struct record_field *field);
@@ -140,6 +141,10 @@ struct record_source {
     /* the struct with the bounds of RECORD_BOUND; NULL: `high` is the bound */
     const void *bounds;
 };
+
+/* A source of bytes of the newest version. */
+#define RECORD_NOW(reader, memory)                                                                 \
+    (&(struct record_source){.in = (reader), .arena = (memory), .version = UINT64_MAX})
 
 /* Reads all fields that the source's version has. Each later field gets its value `before`. The caller has
  * set `object` to zeroes. */

@@ -32,6 +32,13 @@ struct label_mark {
     uint64_t second;
 };
 
+/* How a task that requests more slots than a node has was divided into parts. */
+enum request_wide {
+    WIDE_NOT,   /* the task was not divided */
+    WIDE_PARTS, /* into parts of one slot, several of which go to one node */
+    WIDE_NODES, /* into parts that each take a whole idle node of exactly this number of slots */
+};
+
 /* What one instance requests, with names resolved to ids. `named` is sorted by resource id. Equal requests
  * have equal bytes: padding is zero. */
 struct request {
@@ -51,7 +58,7 @@ struct request {
     uint32_t share_devices;
     uint32_t pad;
     struct amount named[TASK_RESOURCES_MAX];
-    /* 0 or 1: the task requested more slots than a node has, and this is one part of the task */
+    /* enum request_wide: the task requested more slots than a node has, and this is one part of the task */
     uint32_t wide;
     /* number of nodes on which the instance must not be placed; `avoid` ascends */
     uint32_t avoid_count;

@@ -124,6 +124,7 @@ enum {
     STALE_GRACE_NEVER = -1,     /* a gang below its minimum is never stopped */
     STALE_GRACE_POOL = -2,      /* of a task: the pool's grace, for gangs that may grow */
     PREEMPTION_DELAY_POOL = -1, /* of a task: the pool's delay */
+    PATIENCE_AUTO = -1, /* of a pool: a blocked task holds as soon as the idle budget can pay */
 };
 
 /* The rule by which a pool chooses which project's turn it is. */
@@ -146,8 +147,8 @@ struct pool_spec {
     const char *name;
     const char *title;
     const char *description;
-    int64_t patience_ms;
-    uint32_t accepts; /* a bit for each task_kind that the pool accepts; 0: all kinds */
+    int64_t patience_ms; /* or PATIENCE_AUTO */
+    uint32_t accepts;    /* a bit for each task_kind that the pool accepts; 0: all kinds */
     bool paused;
     uint32_t aux_tasks; /* zero-slot instances that each node of the pool takes */
     enum pool_policy policy;
@@ -172,7 +173,13 @@ struct pool_spec {
     uint32_t history_factor; /* how much usage history counts, in thousandths */
     /* a task wider than a node gets equal parts that each fill a node, or is refused */
     bool uneven_off;
-    const char *contact;         /* whom to ask about the pool */
+    const char *contact; /* whom to ask about the pool */
+    /* how long what an account holds beyond its guarantee is safe from the shares of others */
+    int64_t turn_ms;
+    /* parts of the pool's slot-time, in thousandths of a percent: what kept places may leave idle, and what
+     * evictions for a fair division may lose */
+    uint32_t idle_for_waiting;
+    uint32_t loss_for_sharing;
     const char *const *topology; /* keys of node labels, the widest level first */
     uint32_t topology_count;
 };

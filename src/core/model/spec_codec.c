@@ -6,9 +6,9 @@
 #include "base/amount.h"
 #include "core/model/codec.h"
 #include "core/model/object.h"
-#include "core/model/group_codec.h"
 #include "core/model/limits.h"
 #include "core/model/resource.h"
+#include "core/model/spec_limits.h"
 #include "core/model/vector.h"
 
 #include <string.h>
@@ -22,9 +22,10 @@ void spec_codec_task_encode(const struct task_spec *spec, struct buf *out)
 
 void spec_codec_task_decode(struct bytes_reader *in, struct arena *arena, struct task_spec *ret)
 {
-    object_init(&task_object, ret, sizeof *ret);
-    ret->topology = (struct topology_spec){"", ""};
-    object_decode(&task_object, task_object.head_count, in, arena, ret);
+    object_decode(&task_object, OBJECT_WHOLE, in, arena, ret);
+    if (ret->topology.required == NULL) {
+        ret->topology = (struct topology_spec){"", ""};
+    }
 }
 
 void spec_codec_pool_encode(const struct pool_spec *spec, struct buf *out)
@@ -34,18 +35,16 @@ void spec_codec_pool_encode(const struct pool_spec *spec, struct buf *out)
 
 void spec_codec_pool_decode(struct bytes_reader *in, struct arena *arena, struct pool_spec *ret)
 {
-    object_init(&pool_object, ret, sizeof *ret);
-    object_decode(&pool_object, pool_object.head_count, in, arena, ret);
-    if (!group_codec_levels_differ(ret)) {
+    object_decode(&pool_object, OBJECT_WHOLE, in, arena, ret);
+    if (!spec_limits_levels_differ(ret)) {
         codec_bad(in);
     }
 }
 
 void spec_codec_pool_decode_v1(struct bytes_reader *in, struct arena *arena, struct pool_spec *ret)
 {
-    object_init(&pool_object, ret, sizeof *ret);
-    ret->placement = PLACEMENT_PACK;
     object_decode(&pool_object, POOL_HEADS_V1, in, arena, ret);
+    ret->placement = PLACEMENT_PACK;
 }
 
 void spec_codec_node_encode(const struct node_spec *spec, struct buf *out)
@@ -55,8 +54,7 @@ void spec_codec_node_encode(const struct node_spec *spec, struct buf *out)
 
 void spec_codec_node_decode(struct bytes_reader *in, struct arena *arena, struct node_spec *ret)
 {
-    object_init(&node_object, ret, sizeof *ret);
-    object_decode(&node_object, node_object.head_count, in, arena, ret);
+    object_decode(&node_object, OBJECT_WHOLE, in, arena, ret);
     if (ret->device_count > 0 && ret->slots_milli != (int64_t)ret->device_count * 1000) {
         codec_bad(in);
     }
@@ -70,8 +68,7 @@ void spec_codec_account_encode(const struct account_spec *spec, struct buf *out)
 void spec_codec_account_decode(struct bytes_reader *in, struct arena *arena,
                                struct account_spec *ret)
 {
-    object_init(&account_object, ret, sizeof *ret);
-    object_decode(&account_object, account_object.head_count, in, arena, ret);
+    object_decode(&account_object, OBJECT_WHOLE, in, arena, ret);
 }
 
 void spec_codec_quota_encode(const struct quota_row *row, struct buf *out)
@@ -90,8 +87,7 @@ void spec_codec_quota_decode(struct bytes_reader *in, uint32_t resource_count,
                              struct quota_row *ret)
 {
     memset(ret, 0, sizeof *ret);
-    ret->rules = quota_rules_none;
-    object_decode(&quota_object, quota_object.head_count, in, NULL, &ret->rules);
+    object_decode(&quota_object, OBJECT_WHOLE, in, NULL, &ret->rules);
     ret->term_count = codec_get_count(in, QUOTA_DIMS_MAX);
     for (uint32_t i = 0; i < ret->term_count; i++) {
         struct quota_term *term = &ret->terms[i];

@@ -6,7 +6,7 @@
 #include "core/model/object.h"
 #include "core/model/task_parts.h"
 #include "base/buf.h"
-#include "core/model/group_codec.h"
+#include "core/model/form.h"
 #include "core/model/limits.h"
 #include "core/model/spec_codec.h"
 
@@ -89,25 +89,17 @@ static int64_t task_spec_bytes(const struct task_spec *spec)
 static bool asks_in_limits(const struct task_spec *spec, const char **ret_limit, int64_t *ret_max)
 {
     return BOUNDS_HOLD({"gpu_devices", spec->gpu_devices, 0, NODE_DEVICES_MAX}) &&
-           task_parts_asks_bounded(spec, ret_limit, ret_max) &&
+           record_table_bounded(&task_parts_asks, spec, ret_limit, ret_max) &&
            amounts_in_limits(spec->resources, spec->resource_count, ret_limit, ret_max);
-}
-
-static bool topology_in_limits(const struct topology_spec *topology, const char **ret_limit,
-                               int64_t *ret_max)
-{
-    return BOUNDS_HOLD({"topology level length", text_len(topology->required), 0, NAME_LEN_MAX},
-                       {"topology level length", text_len(topology->preferred), 0, NAME_LEN_MAX});
 }
 
 static bool groups_in_limits(const struct task_spec *spec, const char **ret_limit, int64_t *ret_max)
 {
     const bool grouped = spec->group_count > 0;
-    const struct topology_spec *topology = &spec->topology;
-    const bool close = text_len(topology->required) + text_len(topology->preferred) > 0;
-    if (!topology_in_limits(topology, ret_limit, ret_max) ||
+    const bool close =
+        form_level_said(spec->topology.required) || form_level_said(spec->topology.preferred);
+    if (!task_parts_groups_bounded(spec, ret_limit, ret_max) ||
         !BOUNDS_HOLD(
-            {"groups", spec->group_count, 0, TASK_GROUPS_MAX},
             {"instances beside a topology that are no gang",
              close && !spec->gang ? spec->instances : 1, 1, 1},
             {"groups of a task that is no gang", spec->gang ? 0 : spec->group_count, 0, 0},
@@ -117,22 +109,18 @@ static bool groups_in_limits(const struct task_spec *spec, const char **ret_limi
     }
     for (uint32_t i = 0; i < spec->group_count; i++) {
         const struct group_spec *group = &spec->groups[i];
-        if (!BOUNDS_HOLD({"group name length", text_len(group->name), 1, NAME_LEN_MAX},
-                         {"instances of a group", group->instances, 0, TASK_INSTANCES_MAX},
-                         {"minimum of a group", group->min, 0, TASK_INSTANCES_MAX},
-                         {"labels of its nodes", spec->node_label_count + group->node_label_count,
+        if (!BOUNDS_HOLD({"labels of its nodes", spec->node_label_count + group->node_label_count,
                           0, TASK_LABELS_MAX},
                          {"labels of a group of groups",
                           group->instances > 0 ? 0 : group->node_label_count, 0, 0}) ||
             !labels_in_limits(group->node_labels, group->node_label_count, ret_limit, ret_max) ||
-            !topology_in_limits(&group->topology, ret_limit, ret_max) ||
             (group->asks != NULL && !asks_in_limits(group->asks, ret_limit, ret_max))) {
             return false;
         }
     }
     *ret_limit = "groups that add up to the instances";
     *ret_max = spec->instances;
-    return group_codec_sound(spec);
+    return task_parts_groups_sound(spec);
 }
 
 bool spec_limits_task(const struct task_spec *spec, const char **ret_limit, int64_t *ret_max)
@@ -145,6 +133,21 @@ bool spec_limits_task(const struct task_spec *spec, const char **ret_limit, int6
            asks_in_limits(spec, ret_limit, ret_max) && groups_in_limits(spec, ret_limit, ret_max);
 }
 
+bool spec_limits_levels_differ(const struct pool_spec *spec)
+{
+    for (uint32_t i = 0; i < spec->topology_count; i++) {
+        if (!form_level_said(spec->topology[i])) {
+            return false;
+        }
+        for (uint32_t j = 0; j < i; j++) {
+            if (strcmp(spec->topology[i], spec->topology[j]) == 0) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 bool spec_limits_pool(const struct pool_spec *spec, const char **ret_limit, int64_t *ret_max)
 {
     if (!object_bounded(&pool_object, spec, ret_limit, ret_max)) {
@@ -152,7 +155,7 @@ bool spec_limits_pool(const struct pool_spec *spec, const char **ret_limit, int6
     }
     *ret_limit = "times that a topology level is named";
     *ret_max = 1;
-    return group_codec_levels_differ(spec);
+    return spec_limits_levels_differ(spec);
 }
 
 bool spec_limits_account(const struct account_spec *spec, const char **ret_limit, int64_t *ret_max)

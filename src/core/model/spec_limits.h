@@ -12,5 +12,6 @@
  * encoding writes. False: `*ret_limit` names the broken limit and `*ret_max` is its value. */
 bool spec_limits_task(const struct task_spec *spec, const char **ret_limit, int64_t *ret_max);
 bool spec_limits_pool(const struct pool_spec *spec, const char **ret_limit, int64_t *ret_max);
+bool spec_limits_levels_differ(const struct pool_spec *spec); /* each level named, none twice */
 bool spec_limits_account(const struct account_spec *spec, const char **ret_limit, int64_t *ret_max);
 bool spec_limits_node(const struct node_spec *spec, const char **ret_limit, int64_t *ret_max);

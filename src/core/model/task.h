@@ -79,7 +79,10 @@ struct task {
     int64_t cpu_ms;            /* CPU time of all attempts that have ended, together */
     int64_t memory_peak_bytes; /* the largest peak memory of those attempts */
     int64_t evicted_ms;        /* the last time an instance was evicted; 0: never */
-    int64_t stale_ms;          /* since when a gang has been below its minimum; 0: it is not */
+    /* how long an attempt of the task is safe from the shares of others: twice as long as the longest attempt
+     * ran that such a share took; 0: none did */
+    int64_t safe_ms;
+    int64_t stale_ms; /* since when a gang has been below its minimum; 0: it is not */
     /* how long a gang may be below its minimum; or STALE_GRACE_NEVER, STALE_GRACE_POOL */
     int64_t stale_grace_ms;
     /* how long the task waits before it may evict others; or PREEMPTION_DELAY_POOL */
@@ -121,9 +124,12 @@ struct task {
     uint8_t expect_from; /* enum length_source */
     uint8_t by_length;   /* the task's place in the queue depends on its expected length */
     uint8_t reserved;    /* the task has a reservation */
+    uint8_t releases;    /* how often the idle budget ended a reservation of the task */
     /* the task is a gang with groups, and some group needs fewer than all of its instances or groups */
     uint8_t by_groups;
-    uint8_t lacks;        /* enum gang_lack; LACKS_NOTHING unless by_groups */
+    uint8_t lacks; /* enum gang_lack; LACKS_NOTHING unless by_groups */
+    /* the task holds places, and a move in the queue put it behind another task */
+    uint8_t overtaken;
     uint64_t depends_met; /* bit i: the i-th dependency of the spec no longer binds the task */
     struct blob *spec; /* encoded task_spec: argv, env, names, tags; see spec_codec_task_decode() */
 };

@@ -4,33 +4,31 @@
 #pragma once
 
 #include "base/bytes.h"
+#include "core/model/record.h"
 #include "core/model/spec.h"
 
 void task_parts_depends_put(const void *object, struct buf *out);
 void task_parts_depends_get(struct bytes_reader *in, struct arena *arena, void *object);
 
-/* What an instance requests, from slots to named resources. */
-void task_parts_asks_put(const void *object, struct buf *out);
-void task_parts_asks_get(struct bytes_reader *in, struct arena *arena, void *object);
-void task_parts_asks_copy(void *to, const void *from);
-bool task_parts_asks_bounded(const struct task_spec *spec, const char **ret_limit,
-                             int64_t *ret_max);
+/* What an instance requests, from slots to named resources; and the topology alone, for edits. */
+extern const struct record_table task_parts_asks;
+extern const struct record_table task_parts_topology;
 
 /* Whether the instances are a gang, and the gang's minimum. */
 void task_parts_gang_put(const void *object, struct buf *out);
 void task_parts_gang_get(struct bytes_reader *in, struct arena *arena, void *object);
 
-/* Topology and groups. task_parts_groups_said(): does the task have any? */
+/* Topology and groups. task_parts_groups_said(): does the task have any? task_parts_groups_bounded(): is
+ * every level and every group within its bounds? task_parts_groups_sound(): are the groups a tree in order, and
+ * do their instances add up to the task's instances? */
 bool task_parts_groups_said(const void *object);
 void task_parts_groups_put(const void *object, struct buf *out);
 void task_parts_groups_get(struct bytes_reader *in, struct arena *arena, void *object);
+bool task_parts_groups_bounded(const struct task_spec *spec, const char **ret_limit,
+                               int64_t *ret_max);
+bool task_parts_groups_sound(const struct task_spec *spec);
 
 /* The node labels that groups require. task_parts_labels_said(): does any group require one? */
 bool task_parts_labels_said(const void *object);
 void task_parts_labels_put(const void *object, struct buf *out);
 void task_parts_labels_get(struct bytes_reader *in, struct arena *arena, void *object);
-
-/* The topology alone, for edits. */
-void task_parts_topology_put(const void *object, struct buf *out);
-void task_parts_topology_get(struct bytes_reader *in, struct arena *arena, void *object);
-void task_parts_topology_copy(void *to, const void *from);

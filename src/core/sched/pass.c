@@ -1,10 +1,10 @@
 /* pass.c - the scheduler: one pass over one pool.
  *
- *   claims that can start ─▶ tasks in the pool's order ─▶ actions for tasks without a place ─▶ head, reservations, wake-up
+ *   claims that can start ─▶ tasks in the pool's order: each starts, or takes from others, or waits ─▶ holders, budgets, wake-up
  *
  * README.md has a picture of a task's way through the pass. turns.h names the project whose turn it is and its first task.
  * A task that fits no node is skipped with all equal tasks of the pool. A task that a bound forbids is skipped with all equal tasks
- * of its project. The first blocked task is the head; after the pool's patience places are kept for the head (blocked.h, rights.h).
+ * of its project. A blocked task may become a holder: places are kept for it (keep/hold.h, keep/rights.h).
  *
  * Surprising: the budget counts tasks looked at and instances placed, not nodes visited. Caches change how many nodes are visited and
  * must not change where a pass stops. A pass stops only after it placed something, so every incomplete pass makes progress.
@@ -40,14 +40,31 @@ static bool budget_spent(const struct pass *pass)
 
 bool pass_keep_or_blocked(struct pass *pass, const struct asker *asker, uint32_t count)
 {
-    must(pass->waiting.kept <= pass->waiting.count);
-    if (pass->waiting.kept < pass->waiting.count) {
+    must(pass->hold.kept <= pass->hold.count);
+    if (pass->hold.kept < pass->hold.count) {
         if (search_total(&pass->trial.overlay, asker, count) < count) {
             return false;
         }
-        blocked_keep(&pass->waiting);
+        hold_keep(&pass->hold);
     }
     return true;
+}
+
+bool pass_remembers(const struct pass *pass, const struct shape *shape, uint32_t count)
+{
+    return !(pass->acts && pass->action.claimed) &&
+           capacity_missed(pass->core->capacity, shape, count);
+}
+
+void pass_denied(struct pass *pass, const struct asker *asker, uint32_t count)
+{
+    struct asker free = *asker;
+    if (pass->hold.denied || !pass->trial.overlay.keeping) {
+        return;
+    }
+    free.trail = NULL;
+    free.passes = UINT32_MAX;
+    pass->hold.denied = search_total(&pass->trial.overlay, &free, count) >= count;
 }
 
 enum outcome pass_bounds(struct pass *pass, const struct task *task, const struct lane *lane,
@@ -159,7 +176,7 @@ static enum outcome place_next(struct pass *pass, const struct task *task, struc
     const uint32_t passes = rights_all(&pass->trial, task, &lane->key, &amounts);
     const bool missed =
         note->missed_from > 0 && count >= note->missed_from && passes == 0 && !task->reserved;
-    if (missed || capacity_missed(pass->core->capacity, shape, count)) {
+    if (missed || pass_remembers(pass, shape, count)) {
         return gated(pass, task, count) ? pass_outcome_bound(pass, task) : OUTCOME_BLOCKED;
     }
     struct asker *asker = arena_new(pass->arena, struct asker, 1);
@@ -174,6 +191,7 @@ static enum outcome place_next(struct pass *pass, const struct task *task, struc
     lane->bounded = asker->bounded;
     if (!pass_keep_or_blocked(pass, asker, count) ||
         !place_chunk(&pass->trial, asker, count, &lane->index)) {
+        pass_denied(pass, asker, count);
         return pass_bound_allows(pass, asker, count) ? OUTCOME_BLOCKED
                                                      : pass_outcome_bound(pass, task);
     }
@@ -189,8 +207,8 @@ static bool shape_goes_on(struct pass *pass, const struct task *task, uint32_t c
 {
     const struct shape *shape = query_task_shape(pass->core, task->shape);
     must(count > 0);
-    if (!pass->trial.overlay.keep_timed || pass->waiting.holders[0]->shape.v == shape->id.v ||
-        capacity_missed(pass->core->capacity, shape, count)) {
+    if (!pass->trial.overlay.keep_timed || pass->hold.at[0].task->shape.v == shape->id.v ||
+        pass_remembers(pass, shape, count)) {
         return false;
     }
     const struct asker brief = {.request = &shape->request, .end_ms = INT64_MIN};
@@ -222,11 +240,11 @@ static void after_placed(struct queue *queue, const struct task *task, struct la
 
 /* Notes a blocked task. Tasks of its shape are skipped from now on, where the failure of the task holds for its shape. */
 static void after_blocked(struct pass *pass, struct turns_line *line, const struct task *task,
-                          struct lane *lane, uint32_t count)
+                          struct lane *lane, uint32_t count, bool skipped)
 {
     struct queue *queue = &line->queue;
     must(count > 0);
-    const bool holder = blocked_note(&pass->waiting, task, lane->added > 0, &line->blocked);
+    const bool holder = hold_note(&pass->hold, task, &line->blocked);
     if (shape_goes_on(pass, task, count)) {
         queue_advance(queue);
         return;
@@ -239,7 +257,7 @@ static void after_blocked(struct pass *pass, struct turns_line *line, const stru
     if (!lane->bounded && (note->missed_from == 0 || count < note->missed_from)) {
         note->missed_from = count;
     }
-    if (holder) {
+    if (holder || skipped) {
         queue_advance(queue); /* an equal task behind the holder may have or need a reservation */
     } else {
         queue_drop(queue);
@@ -255,6 +273,52 @@ static void bound_note(struct pass *pass, struct turns_line *line, const struct 
     }
 }
 
+/* Does the trial evict instances of this gang? Such a gang does not wait for more instances until the evicted ones have left. */
+static bool gang_evicted(const struct pass *pass, const struct task *task)
+{
+    const struct trial *trial = &pass->trial;
+    if (!pass->acts || !pass->action.claimed || !task->gang || task->active_count == 0) {
+        return false;
+    }
+    for (size_t i = 0; i < trial->count; i++) {
+        if (trial->decisions[i].kind == DECISION_EVICT && trial->decisions[i].task == task) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The task got no free place. Takes places of running tasks for it, where the pool's policy allows that. */
+static enum chunk_result take_next(struct pass *pass, const struct task *task, struct lane *lane)
+{
+    if (!pass->acts) {
+        return CHUNK_FAILED;
+    }
+    hold_keep(&pass->hold); /* actions must leave the kept places free, too */
+    return action_take(&pass->action, pass->bound, task, lane);
+}
+
+/* The task goes on waiting: notes it, and the equal tasks that need not be looked at. `skipped`: an equal task may take places. */
+static void after_waiting(struct pass *pass, struct turns_line *line, enum outcome outcome,
+                          uint32_t count, bool skipped)
+{
+    struct queue *queue = &line->queue;
+    const struct task *task = queue_first(queue);
+    struct lane *lane = queue_lane(queue);
+    if (outcome == OUTCOME_HELD) {
+        (void)hold_note(&pass->hold, task, &line->blocked);
+    } else {
+        bound_note(pass, line, task, count);
+    }
+    if (outcome == OUTCOME_BLOCKED) {
+        after_blocked(pass, line, task, lane, count, skipped);
+    } else if (outcome == OUTCOME_CAPPED || skipped) {
+        queue_advance(queue);
+    } else {
+        queue_drop(queue);
+    }
+}
+
 /* One turn of a project: the next instances of its first task. */
 static void line_serve(struct pass *pass, struct turns_line *line)
 {
@@ -265,40 +329,28 @@ static void line_serve(struct pass *pass, struct turns_line *line)
     pass->work += task != pass->last;
     pass->last = task;
     pass->bound = line->bound;
-    if (waiting_left(task, lane) == 0) {
-        line->waits = true;
+    if (waiting_left(task, lane) == 0 || gang_evicted(pass, task)) {
         queue_advance(queue); /* every instance has a place or a promised one */
         return;
     }
     const uint32_t count = turns_chunk(task, lane->added);
     const enum outcome outcome = place_next(pass, task, lane, count);
-    line->waits |= outcome != OUTCOME_PLACED;
-    switch (outcome) {
-    case OUTCOME_PLACED:
+    if (outcome == OUTCOME_PLACED) {
         line->turns++;
         bound_above_placed(pass->above, task);
-        /* The quota of a department may be kept for another task of the project now. */
-        pass->again |= pass->above != NULL;
         after_placed(queue, task, lane);
-        pass->emptied |= queue->count == 0 && !line->waits;
-        break;
-    case OUTCOME_BLOCKED:
-        bound_note(pass, line, task, count);
-        after_blocked(pass, line, task, lane, count);
-        break;
-    case OUTCOME_GATED:
-        bound_note(pass, line, task, count);
-        queue_drop(queue);
-        break;
-    case OUTCOME_HELD:
-        (void)blocked_note(&pass->waiting, task, lane->added > 0, &line->blocked);
-        queue_drop(queue);
-        break;
-    case OUTCOME_CAPPED:
-        bound_note(pass, line, task, count);
-        queue_advance(queue);
-        break;
+        return;
     }
+    pass->waits = true;
+    const enum chunk_result taken = take_next(pass, task, lane);
+    if (taken == CHUNK_CLAIMED) {
+        bound_above_placed(pass->above, task);
+        if (task->gang) {
+            queue_advance(queue);
+        }
+        return;
+    }
+    after_waiting(pass, line, outcome, count, taken == CHUNK_SKIPPED);
 }
 
 /* Turns of projects until no project has a task to look at, or the budget is spent. */
@@ -323,7 +375,8 @@ static bool quota_kept(struct pass *pass, const struct task *task)
     struct vector amounts;
     must(at < pass->trial.tally.shares->count);
     form_chunk_next_amounts(pass->core, task, task_chunk(task), SLOTS_LEAST, &amounts);
-    return first_bound_holds(&pass->trial, pass->turns.lines[at].bound, task, VIEW_NOW, &amounts) ||
+    return first_bound_holds(&pass->trial, turns_bound(&pass->turns, at), task, VIEW_NOW,
+                             &amounts) ||
            bound_above_holder(&pass->trial, pass->above, task, VIEW_NOW, &amounts) != NULL;
 }
 
@@ -357,19 +410,17 @@ static void pass_pool(struct pass *pass)
     pass->again = pass->placed > 0; /* a gang that reached its minimum by a claim may grow */
     turns_init(&pass->turns, pass->core, pass->pool, &pass->trial.tally, pass->arena);
     pass->above = bound_above_find(&pass->trial, pass->in->now_ms);
-    blocked_begin(&pass->waiting, barred, pass);
+    pass->acts = action_any(pass->pool);
+    if (pass->acts) {
+        action_init(&pass->action, &pass->trial, pass->above, pass->in->now_ms);
+    }
+    hold_begin(&pass->hold, barred, pass);
     pass_run(pass);
     if (!pass->stopped) {
-        blocked_unbar(&pass->waiting, barred, pass);
-        if (action_any(pass->pool)) {
-            blocked_keep(&pass->waiting); /* actions must leave the kept places free, too */
-        }
-        const struct action_result result =
-            action_run_all(&pass->trial, pass->above, pass->in->now_ms, &pass->work);
-        pass->again |= result.again;
-        pass->wake_ms = result.wake_ms;
-        blocked_elect(&pass->waiting, barred, pass);
+        pass->wake_ms = pass->acts ? action_wake_ms(&pass->action) : 0;
     }
+    pass->work += pass->acts ? pass->action.work : 0;
+    pass->again |= pass->acts && pass->action.claimed;
 }
 
 /* Remembers the shapes that found no place until something becomes free in the pool. Nothing is remembered while places are kept:
@@ -377,7 +428,7 @@ static void pass_pool(struct pass *pass)
 static void misses_learn(const struct pass *pass, uint64_t fact_count)
 {
     struct capacity *capacity = pass->core->capacity;
-    if (capacity == NULL || pass->waiting.count > 0) {
+    if (capacity == NULL || pass->trial.overlay.holder_count > 0) {
         return;
     }
     capacity_learn(capacity, pass->pool->id, pass->core->seq + fact_count);
@@ -388,6 +439,12 @@ static void misses_learn(const struct pass *pass, uint64_t fact_count)
             capacity_learn_miss(capacity, notes->at[i]->shape, notes->at[i]->missed_from);
         }
     }
+}
+
+static void wake_earlier(struct pass *pass, int64_t at_ms)
+{
+    pass->wake_ms =
+        at_ms != 0 && (pass->wake_ms == 0 || at_ms < pass->wake_ms) ? at_ms : pass->wake_ms;
 }
 
 static void wake_fact(struct pass *pass)
@@ -414,31 +471,28 @@ void pass_decide(const struct core *core, const struct input *in, struct facts *
     struct pass pass = {.core = core, .pool = pool, .in = in, .out = out, .arena = out->arena};
     const size_t count = out->count;
     pass.wake_ms = pool->wake_ms > in->now_ms ? pool->wake_ms : 0;
-    trial_init(&pass.trial, core, pool->id, pass.arena);
+    trial_init_kept(&pass.trial, core, pool->id, pass.arena);
     pass.trial.overlay.now_ms = in->now_ms;
     pass.trial.overlay.visited = &out->visited;
-    blocked_init(&pass.waiting, core, pool, &pass.trial);
+    hold_init(&pass.hold, core, pool, &pass.trial);
     pass_pool(&pass);
     (void)trial_facts(&pass.trial, in, out);
-    blocked_facts(&pass.waiting, pass.stopped, in, out);
+    if (!pool->paused) {
+        hold_settle(&pass.hold, pass.stopped, barred, &pass, in, out);
+        wake_earlier(&pass, pass.hold.wake_ms);
+    }
     wake_fact(&pass);
     if (out->count == count) {
         misses_learn(&pass, 0);
         trial_done(&pass.trial);
         return;
     }
-    /* Tasks placed behind the head may have used up the quota that the head needs. Then another task becomes the head. */
-    const bool head_gated = pass.placed > 0 && blocked_barred(&pass.waiting, barred, &pass);
     struct fact *fact = fact_list_add(out, in, FACT_PASS);
     fact->pass.pool = pool->id;
     fact->pass.work = pass.work;
     fact->pass.placed = pass.placed;
-    /* A project that has no waiting task left no longer takes turns as head, so another task may become the head. */
-    const bool head_alone = pass.emptied && pass.waiting.between && pass.waiting.head != NULL;
-    /* Tasks placed while places were kept may have moved these places or the holder's turn: a further pass looks again. */
-    fact->pass.complete = !pass.stopped && !pass.again && !pass.waiting.impatient && !head_gated &&
-                          !head_alone && !pass.waiting.grew &&
-                          !(pass.waiting.count > 0 && pass.placed > 0);
+    /* A pass that decided something is complete only if no task waits any more: else a further pass looks again. */
+    fact->pass.complete = !pass.stopped && !pass.waits && !pass.again && !pass.hold.changed;
     misses_learn(&pass, out->count - count);
     trial_done(&pass.trial);
 }

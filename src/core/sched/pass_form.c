@@ -36,8 +36,8 @@ static enum outcome form_place(struct pass *pass, const struct task *task, struc
     const uint32_t passes = rights_all(&pass->trial, task, &lane->key, &amounts);
     /* A remembered miss may mean that there is room, only not close together. Such a gang's turn is the moment from which places are
      * kept. So the miss is used only after the places are kept: the cache must not move that moment (P12). */
-    const bool remembered = pass->waiting.kept == pass->waiting.count &&
-                            capacity_missed(pass->core->capacity, shape, shape->gang_size);
+    const bool remembered =
+        pass->hold.kept == pass->hold.count && pass_remembers(pass, shape, shape->gang_size);
     const bool noted = lane->note->missed_from > 0 && passes == 0 && !task->reserved;
     const bool missed = pass_form_speaks(shape, task, lane) && (noted || remembered);
     struct asker *asker = arena_new(pass->arena, struct asker, 1);
@@ -51,6 +51,7 @@ static enum outcome form_place(struct pass *pass, const struct task *task, struc
     if (missed || !pass_keep_or_blocked(pass, asker, least) ||
         !place_these(&pass->trial, asker, indices, count, to)) {
         lane->note->unproven |= asker->unproven;
+        pass_denied(pass, asker, least);
         return pass_bound_allows(pass, asker, least) ? OUTCOME_BLOCKED
                                                      : pass_outcome_bound(pass, task);
     }

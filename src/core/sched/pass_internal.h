@@ -8,12 +8,13 @@
 #include "core/model/shape.h"
 #include "core/model/task.h"
 #include "core/model/vector.h"
-#include "core/sched/keep/blocked.h"
+#include "core/sched/keep/hold.h"
 #include "core/sched/keep/first_bound.h"
 #include "core/sched/order/queue.h"
 #include "core/sched/order/turns.h"
 #include "core/sched/place/overlay.h"
 #include "core/sched/place/trial.h"
+#include "core/sched/take/action.h"
 #include "core/state/fact.h"
 #include "core/state/state.h"
 
@@ -33,12 +34,14 @@ struct pass {
     uint32_t placed;                 /* instances placed */
     bool stopped;                    /* the pass stopped at its budget, or gave up a promise */
     bool again;                      /* a further pass may find more after these decisions */
-    bool emptied;                    /* some project has no waiting task left */
+    bool waits;                      /* some task goes on waiting */
     int64_t wake_ms;                 /* the pool's next wake-up; 0: none */
     const struct task *last;         /* the task looked at last */
     const struct first_bound *bound; /* of the project whose turn it is: quota kept for its task */
     struct bounds_above *above;      /* quota of departments that is kept for tasks; NULL: none */
-    struct blocked waiting;          /* the head and the holders of reservations */
+    struct hold hold;     /* the holders, and the blocked tasks that may become holders */
+    struct action action; /* evictions for tasks without a place; only with `acts` */
+    bool acts;            /* the pool has actions */
 };
 
 /* What became of the next instances of a task. */
@@ -53,6 +56,13 @@ enum outcome {
 /* Chooses the places of holders, if they are not chosen and the asker would fit without them. False: the asker does not fit and is
  * blocked. Choosing places is costly, so the pass chooses them only when the first task comes that would fit. */
 bool pass_keep_or_blocked(struct pass *pass, const struct asker *asker, uint32_t count);
+
+/* Did an earlier pass find no place for so many instances of the shape, and has nothing become free since? An eviction of this pass makes
+ * room later, so that something may fit now that did not before. */
+bool pass_remembers(const struct pass *pass, const struct shape *shape, uint32_t count);
+
+/* Notes that kept places cost something: a task that found no place would have one without them. */
+void pass_denied(struct pass *pass, const struct asker *asker, uint32_t count);
 
 /* Do the bounds of accounts and user, and the quota and rights kept for other tasks, allow these amounts? OUTCOME_PLACED: yes. */
 enum outcome pass_bounds(struct pass *pass, const struct task *task, const struct lane *lane,

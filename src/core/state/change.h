@@ -8,6 +8,7 @@
 #include "core/model/claim.h"
 #include "core/model/form.h"
 #include "core/model/ids.h"
+#include "core/model/launch.h"
 #include "core/model/limits.h"
 #include "core/model/node.h"
 #include "core/model/oindex.h"
@@ -38,11 +39,6 @@ void change_pool_defaults(struct core *core, const struct fact *fact);
 /* Something a pass could use has happened. */
 void change_pool_due(struct core *core, pool_id id);
 
-/* Sets the blocked task of a pool and the deadline of the pool's patience. `since_ms`: since when the task is
- * blocked. `more_ms`: how much longer than patience other tasks may overtake the blocked task. */
-void change_pool_blocked_set(struct core *core, struct pool *pool, task_id blocked,
-                             int64_t since_ms, int64_t more_ms);
-
 /* Sets the reservations of a pool. A task that gains or loses a reservation may change its place in the
  * queue. */
 void change_pool_reserved_set(struct core *core, pool_id id, const struct reservation *list,
@@ -52,13 +48,12 @@ void change_pool_reserved_set(struct core *core, pool_id id, const struct reserv
  * wake-up. */
 void change_pool_wake_set(struct core *core, struct pool *pool, int64_t at_ms);
 
-/* Removes the deadline of a pool's patience before a change of the pool, and puts it back after the change. */
-void change_pool_patience_drop(struct core *core, const struct pool *pool);
-void change_pool_patience_put(struct core *core, const struct pool *pool);
-
 /* ---- launches ---- */
 
-/* The facts of that name. Used to read a state from bytes, too. */
+/* Sets the provider's name for the machine and its last words, each with its NUL. */
+void change_launch_text_set(struct launch *launch, const char *name, const char *words);
+
+/* The facts of that name. */
 void change_launch_asked(struct core *core, const struct fact *fact);
 void change_launch_changed(struct core *core, const struct fact *fact);
 void change_launch_ended(struct core *core, const struct fact *fact);
@@ -80,6 +75,7 @@ struct usage_wants {
 struct task_mark {
     bool queued;
     bool active;
+    bool overtaken;
     pool_id pool;
     uint8_t state;
     struct okey queue;

@@ -18,6 +18,7 @@
 #include "core/state/history.h"
 #include "core/state/key.h"
 #include "core/state/query.h"
+#include "core/state/shares_cache.h"
 #include "core/state/state.h"
 
 #include <string.h>
@@ -119,6 +120,7 @@ static void account_move(struct core *core, account_id id, account_id to)
         return;
     }
     uint32_t tasks = query_account(core, id)->task_count;
+    shares_cache_renew(core->shares);
     change_usage_carry(core, id, from, -1);
     tasks_carry(core, from, tasks, -1);
     account_unlink(core, id);
@@ -161,6 +163,7 @@ void change_account_quota_put(struct core *core, account_id account, pool_id poo
                               const struct quota_row *to)
 {
     uint64_t key = ACCOUNT_KEY(pool, account);
+    shares_cache_renew(core->shares);
     struct quota_row *row = table_edit(&core->quotas, key);
     if (row != NULL) {
         mentions_add(core, row, -1);

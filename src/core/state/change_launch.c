@@ -12,8 +12,7 @@
 
 #include <string.h>
 
-/* The provider's name for the machine and its last words, each with its NUL. */
-static void text_set(struct launch *launch, const char *name, const char *words)
+void change_launch_text_set(struct launch *launch, const char *name, const char *words)
 {
     struct buf text;
     buf_init(&text, 2 * (TEXT_LEN_MAX + 1));
@@ -35,7 +34,7 @@ void change_launch_asked(struct core *core, const struct fact *fact)
     launch->asked_ms = fact->time_ms;
     launch->changed_ms = fact->time_ms;
     launch->state = LAUNCH_ASKED;
-    text_set(launch, "", "");
+    change_launch_text_set(launch, "", "");
 }
 
 void change_launch_changed(struct core *core, const struct fact *fact)
@@ -46,7 +45,7 @@ void change_launch_changed(struct core *core, const struct fact *fact)
     launch->state = (uint8_t)fact->launch.state;
     launch->node = fact->launch.node;
     launch->changed_ms = fact->time_ms;
-    text_set(launch, fact->launch.name, fact->launch.words);
+    change_launch_text_set(launch, fact->launch.name, fact->launch.words);
 }
 
 void change_launch_ended(struct core *core, const struct fact *fact)

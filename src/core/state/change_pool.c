@@ -35,39 +35,6 @@ void change_pool_due(struct core *core, pool_id id)
     change_pool_edit(core, id)->due = 1;
 }
 
-static bool patience_key(const struct pool *pool, struct okey *ret)
-{
-    const int64_t at_ms = pool_patience_ms(pool);
-    *ret = (struct okey){{(uint64_t)at_ms, DEADLINE_PATIENCE, pool->id.v, 0}};
-    return at_ms != INT64_MAX;
-}
-
-void change_pool_patience_drop(struct core *core, const struct pool *pool)
-{
-    struct okey key;
-    if (patience_key(pool, &key)) {
-        must(oindex_remove(&core->orders[ORDER_DEADLINE], key));
-    }
-}
-
-void change_pool_patience_put(struct core *core, const struct pool *pool)
-{
-    struct okey key;
-    if (patience_key(pool, &key)) {
-        must(oindex_insert(&core->orders[ORDER_DEADLINE], key));
-    }
-}
-
-void change_pool_blocked_set(struct core *core, struct pool *pool, task_id blocked,
-                             int64_t since_ms, int64_t more_ms)
-{
-    change_pool_patience_drop(core, pool);
-    pool->blocked_task = blocked;
-    pool->blocked_since_ms = blocked.v != 0 ? since_ms : 0;
-    pool->blocked_more_ms = blocked.v != 0 ? more_ms : 0;
-    change_pool_patience_put(core, pool);
-}
-
 /* Marks a task as reserved or not. The task's place in the queue of its project may change. */
 static void reserved_mark(struct core *core, task_id id, uint8_t reserved)
 {
@@ -91,13 +58,11 @@ void change_pool_reserved_set(struct core *core, pool_id id, const struct reserv
     must(count <= RESERVATIONS_MAX);
     struct pool *pool = change_pool_edit(core, id);
     const struct pool before = *pool;
-    change_pool_patience_drop(core, pool);
     pool->reserved_count = (uint8_t)count;
     memset(pool->reserved, 0, sizeof pool->reserved);
     for (uint32_t i = 0; i < count; i++) {
         pool->reserved[i] = list[i];
     }
-    change_pool_patience_put(core, pool);
     for (uint32_t i = 0; i < before.reserved_count; i++) {
         if (!pool_has_reserved(pool, before.reserved[i].task)) {
             reserved_mark(core, before.reserved[i].task, 0);
@@ -201,9 +166,7 @@ void change_pool_set(struct core *core, const struct fact *fact)
     }
     must(!pool->deleted);
     pool_text_set(pool, spec);
-    change_pool_patience_drop(core, pool);
     pool->patience_ms = spec->patience_ms;
-    change_pool_patience_put(core, pool);
     pool->accepts = spec->accepts;
     pool->paused = spec->paused;
     pool->placement = (uint8_t)spec->placement;
@@ -216,6 +179,15 @@ void change_pool_set(struct core *core, const struct fact *fact)
     pool->preemption_delay_ms = spec->preemption_delay_ms;
     pool->user_slots_max = spec->user_slots_max;
     pool->uneven_off = spec->uneven_off;
+    pool->turn_ms = spec->turn_ms;
+    if (pool->idle_for_waiting != spec->idle_for_waiting) {
+        pool->idle = (struct bucket){0}; /* another budget begins full */
+    }
+    if (pool->loss_for_sharing != spec->loss_for_sharing) {
+        pool->loss = (struct bucket){0};
+    }
+    pool->idle_for_waiting = spec->idle_for_waiting;
+    pool->loss_for_sharing = spec->loss_for_sharing;
     pool->history_half_life_ms = spec->history_half_life_ms;
     pool->history_window_ms = spec->history_window_ms;
     pool->history_factor = spec->history_factor;
@@ -249,7 +221,6 @@ void change_pool_delete(struct core *core, const struct fact *fact)
     struct pool *pool = change_pool_edit(core, id);
     must(!pool->deleted);
     must(pool->node_count == 0);
-    change_pool_blocked_set(core, pool, (task_id){0}, 0, 0);
     change_pool_reserved_set(core, id, NULL, 0);
     change_pool_wake_set(core, pool, 0);
     history_drop(core, pool);

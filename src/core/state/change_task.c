@@ -60,6 +60,7 @@ static void mark_take(const struct core *core, const struct task *task, struct t
 {
     *ret = (struct task_mark){.queued = task->queued,
                               .active = task->active_count > 0,
+                              .overtaken = task->overtaken,
                               .pool = task->pool,
                               .state = task->state,
                               .queue = key_queue(task),
@@ -75,6 +76,7 @@ void change_task_mark_new(const struct core *core, const struct task *task, stru
     ret->stale = false;
     ret->queued = false;
     ret->active = false;
+    ret->overtaken = false;
     ret->state = TASK_STATE_COUNT;
     ret->wants = (struct usage_wants){0};
 }
@@ -87,14 +89,12 @@ struct task *change_task_open(struct core *core, task_id id, struct task_mark *r
     return task;
 }
 
-/* A task that leaves the queue is no longer the pool's blocked task and loses its reservation. */
-static void head_leave(struct core *core, struct pool *pool, task_id task)
+/* A task that leaves the queue loses its reservation. */
+static void holder_leave(struct core *core, struct pool *pool, task_id task)
 {
-    const bool blocked = pool->blocked_task.v == task.v;
-    if (!blocked && !pool_has_reserved(pool, task)) {
+    if (!pool_has_reserved(pool, task)) {
         return;
     }
-    change_pool_patience_drop(core, pool);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < pool->reserved_count; i++) {
         if (pool->reserved[i].task.v != task.v) {
@@ -105,10 +105,6 @@ static void head_leave(struct core *core, struct pool *pool, task_id task)
         pool->reserved[i] = (struct reservation){0};
     }
     pool->reserved_count = (uint8_t)kept;
-    change_pool_patience_put(core, pool);
-    if (blocked) {
-        change_pool_blocked_set(core, pool, (task_id){0}, 0, 0);
-    }
     change_pool_due(core, pool->id);
 }
 
@@ -121,7 +117,7 @@ static void queue_leave(struct core *core, const struct task *task, const struct
     pool->pending_count--;
     /* else the task only changes its place */
     if (!task->queued || task->pool.v != mark->pool.v) {
-        head_leave(core, pool, task->id);
+        holder_leave(core, pool, task->id);
     }
 }
 
@@ -172,6 +168,12 @@ static void counts_update(struct core *core, const struct task *task, const stru
     } else if (!active && mark->active) {
         change_pool_edit(core, mark->pool)->running_count--;
     }
+    if (task->overtaken || mark->overtaken) {
+        change_pool_edit(core, task->pool)->overtaken_count += task->overtaken;
+        struct pool *before = change_pool_edit(core, mark->pool);
+        must(before->overtaken_count >= mark->overtaken);
+        before->overtaken_count -= mark->overtaken;
+    }
     if (task->state == mark->state) {
         return;
     }
@@ -209,6 +211,7 @@ void change_task_close(struct core *core, struct task *task, const struct task_m
     task->queued = task_may_queue(core, task);
     task->by_length = pool_by_length(query_pool(core, task->pool));
     task->reserved = task->reserved && task->queued && task->pool.v == mark->pool.v;
+    task->overtaken = task->overtaken && task->active_count > 0;
     if (task->claimed_count + task->moving_count > 0 &&
         (!task_keeps_claims(task) || claims_too_few(core, task))) {
         change_claim_drop_all(core, task);

@@ -17,6 +17,7 @@
 #include "core/state/change.h"
 #include "core/state/key.h"
 #include "core/state/query.h"
+#include "core/state/shares_cache.h"
 #include "core/state/state.h"
 
 #include <string.h>
@@ -45,6 +46,13 @@ static void row_close(struct table *table, uint64_t key, const void *row)
     }
 }
 
+/* A row of an account's usage, to be changed. The caches of shares hear of every change. */
+static struct usage_row *usage_open(struct core *core, uint64_t key)
+{
+    shares_cache_touch(core->shares, key);
+    return row_open(&core->usages, key);
+}
+
 static void instance_vector(const struct core *core, const struct task *task,
                             const struct instance *instance, struct vector *ret)
 {
@@ -59,7 +67,7 @@ static void accounts_hold(struct core *core, const struct task *task,
     instance_vector(core, task, instance, &amounts);
     for (account_id at = task->account; at.v != 0; at = query_account(core, at)->parent) {
         uint64_t key = ACCOUNT_KEY(task->pool, at);
-        struct usage_row *row = row_open(&core->usages, key);
+        struct usage_row *row = usage_open(core, key);
         sums_add(row->allocated, &amounts, sign);
         if (!task->preemptible) {
             sums_add(row->fixed, &amounts, sign);
@@ -94,7 +102,7 @@ void change_usage_leave(struct core *core, const struct task *task, const struct
     instance_vector(core, task, instance, &amounts);
     for (account_id at = task->account; at.v != 0; at = query_account(core, at)->parent) {
         uint64_t key = ACCOUNT_KEY(task->pool, at);
-        struct usage_row *row = row_open(&core->usages, key);
+        struct usage_row *row = usage_open(core, key);
         sums_add(row->leaving, &amounts, 1);
         row_close(&core->usages, key, row);
     }
@@ -116,7 +124,7 @@ static void demand_add(struct core *core, const struct task *task, pool_id pool,
     query_dim_request(core, demand->request, &amounts);
     for (account_id at = task->account; at.v != 0; at = query_account(core, at)->parent) {
         uint64_t key = ACCOUNT_KEY(pool, at);
-        struct usage_row *row = row_open(&core->usages, key);
+        struct usage_row *row = usage_open(core, key);
         sums_add(row->wanted, &amounts, demand->count);
         vector_sum_add(&row->gpu_memory_wanted, memory, demand->count);
         row->pending_count = (uint32_t)((int64_t)row->pending_count + demand->pending);
@@ -190,6 +198,7 @@ void change_usage_unwant(struct core *core, const struct task *task, struct task
 void change_usage_recount(struct core *core)
 {
     uint64_t key;
+    shares_cache_renew(core->shares);
     while ((key = table_next(&core->usages, 0)) != 0) {
         table_remove(&core->usages, key);
     }
@@ -242,7 +251,7 @@ void change_usage_carry(struct core *core, account_id id, account_id above, int 
         struct usage_row own = *found;
         for (account_id at = above; at.v != 0; at = query_account(core, at)->parent) {
             uint64_t key = ACCOUNT_KEY(pool->id, at);
-            struct usage_row *row = row_open(&core->usages, key);
+            struct usage_row *row = usage_open(core, key);
             usage_add(row, &own, sign);
             row_close(&core->usages, key, row);
         }

@@ -10,57 +10,11 @@
 
 #include <string.h>
 
-static const char *const fact_names[FACT_TYPE_MAX + 1] = {
-    [FACT_SERVER_STARTED] = "server-started",
-    [FACT_RESOURCE_DEFINED] = "resource-defined",
-    [FACT_POOL_SET] = "pool-set",
-    [FACT_POOL_DELETED] = "pool-deleted",
-    [FACT_NODE_SET] = "node-set",
-    [FACT_NODE_STATE] = "node-state",
-    [FACT_NODE_EDITED] = "node-edited",
-    [FACT_TASK_SUBMITTED] = "task-submitted",
-    [FACT_SUBMIT_KEY] = "submit-key",
-    [FACT_TASK_QUEUED] = "task-queued",
-    [FACT_TASK_PAUSED] = "task-paused",
-    [FACT_TASK_EDITED] = "task-edited",
-    [FACT_TASK_KILL_ASKED] = "task-kill-asked",
-    [FACT_PASS] = "pass",
-    [FACT_ALLOCATED] = "allocated",
-    [FACT_HEAD_BLOCKED] = "head-blocked",
-    [FACT_RESERVED] = "reserved",
-    [FACT_ATTEMPT_STARTED] = "attempt-started",
-    [FACT_ATTEMPT_STOPPING] = "attempt-stopping",
-    [FACT_ATTEMPT_ENDED] = "attempt-ended",
-    [FACT_TASK_ENDED] = "task-ended",
-    [FACT_TASK_ARCHIVED] = "task-archived",
-    [FACT_SUBMIT_KEYS_EXPIRED] = "submit-keys-expired",
-    [FACT_ACCOUNT_SET] = "account-set",
-    [FACT_ACCOUNT_DELETED] = "account-deleted",
-    [FACT_QUOTA_SET] = "quota-set",
-    [FACT_CLAIMED] = "claimed",
-    [FACT_CLAIM_DROPPED] = "claim-dropped",
-    [FACT_EVICTED] = "evicted",
-    [FACT_POOL_WAKE] = "pool-wake",
-    [FACT_HISTORY_TICKED] = "history-ticked",
-    [FACT_ATTEMPT_CHECKPOINT] = "attempt-checkpoint",
-    [FACT_DEFAULTS_SET] = "defaults-set",
-    [FACT_LAUNCH_ASKED] = "launch-asked",
-    [FACT_LAUNCH_CHANGED] = "launch-changed",
-    [FACT_LAUNCH_ENDED] = "launch-ended",
-    [FACT_TASK_MOVED] = "task-moved",
-    [FACT_DEPENDENTS_RELEASED] = "dependents-released",
-};
-
 const char *fact_type_name(enum fact_type type)
 {
     must((unsigned)type > 0);
     must((unsigned)type <= FACT_TYPE_MAX);
-    return fact_names[type];
-}
-
-static uint32_t version_newest(enum fact_type type)
-{
-    return fact_bodies[type].newest > 0 ? fact_bodies[type].newest : 1;
+    return fact_bodies[type].name;
 }
 
 const struct record_table *fact_table(enum fact_type type)
@@ -98,7 +52,7 @@ struct fact *fact_list_add(struct facts *facts, const struct input *in, enum fac
     }
     struct fact *fact = &facts->at[facts->count++];
     *fact = (struct fact){.type = type,
-                          .version = version_newest(type),
+                          .version = fact_bodies[type].newest,
                           .time_ms = in->now_ms,
                           .actor = text_fit(facts, in->actor, ACTOR_LEN_MAX),
                           .cause = text_fit(facts, in->cause, TEXT_LEN_MAX)};
@@ -109,7 +63,7 @@ void fact_encode(const struct fact *fact, struct buf *out)
 {
     const struct record_table *table = fact_table(fact->type);
     bytes_put_u64(out, fact->type);
-    bytes_put_u64(out, version_newest(fact->type));
+    bytes_put_u64(out, fact_bodies[fact->type].newest);
     bytes_put_i64(out, fact->time_ms);
     bytes_put_text(out, fact->actor);
     bytes_put_text(out, fact->cause);
@@ -127,7 +81,7 @@ enum err fact_decode(struct str bytes, struct arena *arena, struct fact *ret, st
         return fail(e, ERR_CORRUPT, "fact: no known type");
     }
     fact.type = (enum fact_type)type;
-    uint32_t newest = version_newest(fact.type);
+    uint32_t newest = fact_bodies[type].newest;
     if (version == 0 || version > newest) {
         return fail(e, ERR_CORRUPT, "fact '%s': version %llu is not known here, only 1 to %u",
                     fact_type_name(fact.type), (unsigned long long)version, newest);

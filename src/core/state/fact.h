@@ -30,48 +30,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* These numbers are stored. A number is never changed and never used for another type. */
+#define FACT(number, code, ...) FACT_##code = (number),
 enum fact_type {
-    FACT_SERVER_STARTED = 1,
-    FACT_RESOURCE_DEFINED = 2,
-    FACT_POOL_SET = 3,
-    FACT_POOL_DELETED = 4,
-    FACT_NODE_SET = 5,
-    FACT_NODE_STATE = 6,
-    FACT_NODE_EDITED = 7,
-    FACT_TASK_SUBMITTED = 8,
-    FACT_SUBMIT_KEY = 9,
-    FACT_TASK_QUEUED = 10,
-    FACT_TASK_PAUSED = 11,
-    FACT_TASK_EDITED = 12,
-    FACT_TASK_KILL_ASKED = 13,
-    FACT_PASS = 14,
-    FACT_ALLOCATED = 15,
-    FACT_HEAD_BLOCKED = 16,
-    FACT_RESERVED = 17,
-    FACT_ATTEMPT_STARTED = 18,
-    FACT_ATTEMPT_STOPPING = 19,
-    FACT_ATTEMPT_ENDED = 20,
-    FACT_TASK_ENDED = 21,
-    FACT_TASK_ARCHIVED = 22,
-    FACT_SUBMIT_KEYS_EXPIRED = 23,
-    FACT_ACCOUNT_SET = 24,
-    FACT_ACCOUNT_DELETED = 25,
-    FACT_QUOTA_SET = 26,
-    FACT_CLAIMED = 27,
-    FACT_CLAIM_DROPPED = 28,
-    FACT_EVICTED = 29,
-    FACT_POOL_WAKE = 30,
-    FACT_TASK_MOVED = 31,
-    FACT_DEPENDENTS_RELEASED = 32,
-    FACT_HISTORY_TICKED = 33,
-    FACT_ATTEMPT_CHECKPOINT = 34,
-    FACT_DEFAULTS_SET = 35,
-    FACT_LAUNCH_ASKED = 36,
-    FACT_LAUNCH_CHANGED = 37,
-    FACT_LAUNCH_ENDED = 38,
+#include "core/state/facts.def"
 };
-enum { FACT_TYPE_MAX = FACT_LAUNCH_ENDED };
+#undef FACT
+/* The numbers have no gaps, so the count of the rows is the highest number. */
+#define FACT(...) +1
+enum {
+    FACT_TYPE_MAX = 0
+#include "core/state/facts.def"
+};
+#undef FACT
 
 /* A task's new rank. */
 struct task_rank {
@@ -205,6 +175,19 @@ struct fact {
             const struct reservation *at;
             uint32_t count;
         } reserved;
+        struct {
+            pool_id pool;
+            struct bucket idle; /* `since_ms` is the time of the fact */
+            struct bucket loss;
+        } budgets;
+        struct {
+            pool_id pool;
+            struct credit row; /* `bucket.most` 0: the credit is full, and the row goes */
+        } credit;
+        struct {
+            pool_id pool;
+            task_id task; /* no longer a holder, because the idle budget is spent */
+        } released_holder;
         struct {
             struct attempt_key key;
             int64_t at_ms;

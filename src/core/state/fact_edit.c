@@ -1,14 +1,7 @@
 /* fact_edit.c - the body of task-edited: a user changed fields of a task.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "base/amount.h"
 #include "core/model/object.h"
-#include "core/model/codec.h"
-#include "core/model/input.h"
 #include "core/model/limits.h"
-#include "core/model/resource.h"
-#include "core/model/spec.h"
-#include "core/model/spec_codec.h"
-#include "core/model/task.h"
 #include "core/state/fact_internal.h"
 
 /* The bits that an edit can have in versions 2 and 3 of the fact. */
@@ -38,8 +31,9 @@ static bool request_behind(uint32_t fields, uint32_t bit)
 
 /* Only the fields that the edit sets are written, by ascending bit. A name is followed by the id to which the
  * name was resolved. */
-void fact_edit_task_put(const struct fact *fact, struct buf *out)
+void fact_edit_task_put(const void *object, struct buf *out)
 {
+    const struct fact *fact = object;
     const struct task_edit *edit = &fact->task_edited.edit;
     bytes_put_u64(out, fact->task_edited.task.v);
     bytes_put_u64(out, edit->fields);
@@ -70,14 +64,15 @@ static void pool_get(struct bytes_reader *in, struct arena *arena, struct task_s
     ret->task_edited.pool.v = (uint32_t)bytes_get_max(in, UINT32_MAX);
 }
 
-void fact_edit_task_get(struct bytes_reader *in, struct arena *arena, struct fact *ret)
+void fact_edit_task_get(struct bytes_reader *in, struct arena *arena, void *object)
 {
+    struct fact *ret = object;
     struct task_spec *spec = arena_new(arena, struct task_spec, 1);
     const uint32_t newest = object_edit_bits(&task_object);
     const uint32_t known = ret->version < 3    ? EDIT_BITS_V2
                            : ret->version == 3 ? EDIT_BITS_V3
                                                : newest;
-    object_init(&task_object, spec, sizeof *spec);
+    object_init(&task_object, spec);
     ret->task_edited.task.v = bytes_get_u64(in);
     const uint32_t fields = (uint32_t)bytes_get_max(in, known);
     for (uint32_t bit = 0; bit < EDIT_BITS_MAX && !in->bad; bit++) {

@@ -1,20 +1,13 @@
 /* fact_internal.h - bodies of facts, by type. SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "base/arena.h"
-#include "base/buf.h"
-#include "base/bytes.h"
-#include "core/model/claim.h"
-#include "core/model/ids.h"
-#include "core/state/fact.h"
 #include "core/model/codec.h"
-#include "core/model/record.h"
-
-#include <stdint.h>
+#include "core/state/fact.h"
 
 struct fact_body {
+    const char *name;          /* "task-submitted" … */
     struct record_table table; /* the fields of the body, as members of struct fact */
-    uint8_t newest;            /* the newest version; 0: there is only version 1 */
+    uint8_t newest;            /* the newest version */
     /* From this version on the objects in the body have tags (codec_put_tag()). 0: the body has no objects. */
     uint8_t tags_from;
 };
@@ -26,5 +19,5 @@ extern const struct fact_body fact_bodies[FACT_TYPE_MAX + 1];
 extern const struct record_table fact_bodies_eviction;
 
 /* The body of task-edited, in fact_edit.c. */
-void fact_edit_task_put(const struct fact *fact, struct buf *out);
-void fact_edit_task_get(struct bytes_reader *in, struct arena *arena, struct fact *ret);
+void fact_edit_task_put(const void *object, struct buf *out);
+void fact_edit_task_get(struct bytes_reader *in, struct arena *arena, void *object);

@@ -54,8 +54,6 @@ enum deadline_kind {
     DEADLINE_TIME_LIMIT, /* the time limit of a started attempt */
     /* an attempt was told to stop, and the agent should have killed it by now */
     DEADLINE_STOP,
-    /* the patience of a pool ends: a pass is due, and a tick has nothing to do */
-    DEADLINE_PATIENCE,
     DEADLINE_WAKE,    /* the wake-up of a pool: a pass is due, and a tick has nothing to do */
     DEADLINE_STALE,   /* the grace of a gang below its minimum ends: the gang is stopped */
     DEADLINE_SETTLE,  /* tasks still wait for an ended task and must be released or failed */

@@ -260,9 +260,8 @@ bool query_pass_due(const struct core *core, int64_t now_ms, pool_id *ret)
     const struct pool *first = NULL;
     for (const struct pool *pool = query_pool_next(core, (pool_id){0}); pool != NULL;
          pool = query_pool_next(core, pool->id)) {
-        bool patience_over = pool_patience_ms(pool) <= now_ms;
         bool wakes = pool->wake_ms != 0 && pool->wake_ms <= now_ms;
-        if (!pool->due && !patience_over && !wakes) {
+        if (!pool->due && !wakes) {
             continue;
         }
         if (pool->id.v > core->due_last.v) {

@@ -1,8 +1,9 @@
-/* shares_cache.c - makes and frees the cache of fair shares.
+/* shares_cache.c - makes and frees the caches of fair shares, and collects what has changed.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/state/shares_cache.h"
 
 #include "base/mem.h"
+#include "base/must.h"
 
 struct shares_cache *shares_cache_new(void)
 {
@@ -14,7 +15,34 @@ struct shares_cache *shares_cache_new(void)
 void shares_cache_free(struct shares_cache *cache)
 {
     if (cache != NULL) {
+        must(cache->books.count == 0 || cache->book_free != NULL);
+        for (size_t i = 0; i < cache->books.count; i++) {
+            cache->book_free(cache->books.at[i]);
+        }
+        vec_done(&cache->books);
+        vec_done(&cache->touched);
         arena_done(&cache->arena);
         free(cache);
+    }
+}
+
+void shares_cache_touch(struct shares_cache *cache, uint64_t key)
+{
+    if (cache == NULL || cache->books.count == 0) {
+        return;
+    }
+    if (cache->touched.count == SHARES_TOUCHED_MAX) {
+        shares_cache_renew(cache);
+    }
+    if (cache->touched.count == 0 || cache->touched.at[cache->touched.count - 1] != key) {
+        vec_push(&cache->touched, key);
+    }
+}
+
+void shares_cache_renew(struct shares_cache *cache)
+{
+    if (cache != NULL) {
+        cache->epoch++;
+        vec_clear(&cache->touched);
     }
 }

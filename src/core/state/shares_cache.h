@@ -1,21 +1,39 @@
-/* shares_cache.h - a cache of the fair shares of one pool, the pool that was asked for last. The cache is
- * valid while the state has `seq` facts. sched/order/shares.c fills the cache. The state only owns the cache.
+/* shares_cache.h - the caches of fair shares, beside the state. sched/order/ fills and reads them; the state owns them and says what
+ * has changed.
+ *
+ *   shares    the shares of one pool, valid while the state has `seq` facts: for pools whose shares depend on usage history
+ *   books     the accounts of a pool with their shares, kept as they change (sched/order/book.h): one for each other pool
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "base/arena.h"
+#include "base/vec.h"
 #include "core/model/ids.h"
 
 #include <stdint.h>
 
 struct shares;
+struct book;
+
+/* After more changes of usage than this without a look, books are made anew. */
+enum { SHARES_TOUCHED_MAX = 4096 };
 
 struct shares_cache {
     pool_id pool;
     uint64_t seq;
-    const struct shares *shares; /* NULL: the cache is empty */
+    const struct shares *shares; /* NULL: empty */
     struct arena arena;
+    VEC(struct book *) books;
+    void (*book_free)(struct book *book); /* set with the first book */
+    uint64_t epoch;                       /* a book of another epoch must be made anew */
+    VEC(uint64_t) touched;                /* ACCOUNT_KEYs of changed rows of usage */
 };
 
 struct shares_cache *shares_cache_new(void);
 void shares_cache_free(struct shares_cache *cache); /* NULL is fine */
+
+/* The usage of an account in a pool (ACCOUNT_KEY) has changed. `cache` may be NULL. */
+void shares_cache_touch(struct shares_cache *cache, uint64_t key);
+
+/* Something other than usage has changed: a quota, the tree of accounts, the dimensions. `cache` may be NULL. */
+void shares_cache_renew(struct shares_cache *cache);

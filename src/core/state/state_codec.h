@@ -3,7 +3,8 @@
  *
  * Only what cannot be derived is stored. The reader computes sums, counts, queues, orders and hints. So equal
  * states have equal bytes, whatever facts led to them. A new field gets a row with `.since =
- * STATE_VERSION_...` in the table of its struct, and STATE_VERSION grows by one.
+ * STATE_VERSION_...` in the table of its struct, and STATE_VERSION grows by one. This header includes what all
+ * files of the codec need.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -36,7 +37,9 @@ enum {
     STATE_VERSION_RAN = 10,       /* since when tasks run, and how long they ran before that */
     /* nodes, accounts and quotas end with tagged fields, too; the blob of a task has all edits */
     STATE_VERSION_GROWTH = 11,
-    STATE_VERSION = 11,
+    /* budgets, credits and turns; running tasks that a move in the queue put behind others */
+    STATE_VERSION_TURNS = 12,
+    STATE_VERSION = 12,
 };
 
 /* Far above any row number that is ever given, and far below the numbers whose sums could wrap. */
@@ -70,28 +73,41 @@ struct state_reader {
 /* One part of the bytes of a state. Most sections have the rows of one table: the count, then each row with
  * its number, ascending. */
 struct state_section {
-    const char *name; /* in messages */
-    uint64_t since;   /* the first version that has the section; 0: all have it */
-    size_t table_at;  /* offset of the table in struct core */
-    /* offset in struct core of the highest row number; 0: any number is allowed */
-    size_t last_at;
-    const struct record_table *fields;
+    const char *name;    /* in messages */
+    uint64_t since;      /* the first version that has the section; 0: all have it */
+    uint64_t tags_since; /* the first version whose objects have tags; 0: STATE_VERSION_TAGS */
+    size_t table_at;     /* offset of the table in struct core */
+    size_t last_at; /* offset in struct core of the highest row number; 0: any number is allowed */
+    struct record_table
+        fields; /* what follows the row's number; none: `put` and `get` handle the row */
+    /* offset in the row of a blob that follows the fields, without the name at its beginning; 0: none */
+    size_t text_at;
     /* Is the row part of the section? NULL: every row is. */
     bool (*has)(const void *row);
-    /* Writes what follows the row's number. NULL: `fields` describes it. */
+    /* Writes what follows the fields. NULL: nothing does. */
     void (*put)(const struct core *core, const void *row, struct buf *out);
-    /* Reads what follows the row's number, and makes the row. False: the bytes are damaged. */
-    bool (*get)(struct state_reader *r, uint64_t id);
+    /* Reads what follows the fields, and makes the row. `read` has the fields. False: the bytes are damaged. */
+    bool (*get)(struct state_reader *r, uint64_t id, const void *read);
     /* `begin` runs before the rows are read, `end` after them. A section without `get` has no rows: `end`
      * reads it and `put_all` writes it. */
     void (*begin)(struct core *core);
     bool (*end)(struct state_reader *r);
     void (*put_all)(const struct core *core, struct buf *out);
 };
+#define STATE_ROWS(rows, numbered)                                                                 \
+    .table_at = offsetof(struct core, rows), .last_at = offsetof(struct core, numbered.last)
+#define STATE_FIELDS(object, rows) .fields = RECORD_TABLE(object, rows)
 
-/* Each section refers only to rows of earlier sections. */
-extern const struct state_section state_codec_sections[];
-extern const uint32_t state_codec_section_count;
+/* The sections, in the files of their names. */
+extern const struct state_section state_codec_pool, state_codec_pool_history,
+    state_codec_pool_typical, state_codec_pool_reserved, state_codec_account,
+    state_codec_account_quota, state_codec_node, state_codec_node_shape, state_codec_task,
+    state_codec_task_key, state_codec_task_outcome, state_codec_task_length, state_codec_claim,
+    state_codec_claim_eviction, state_codec_launch, state_codec_launch_defaults;
+
+/* All sections. Each section refers only to rows of earlier sections. */
+enum { STATE_SECTION_COUNT = 16 };
+extern const struct state_section *const state_codec_sections[STATE_SECTION_COUNT];
 
 /* Members of struct core in the head of the bytes: first state_codec_head, then the highest row numbers given
  * so far. */
@@ -101,47 +117,5 @@ extern const struct record_table state_codec_numbers;
 /* Reads the fields of one row. The caller has set `ret` to zeroes. */
 void state_codec_read(struct state_reader *r, const struct record_table *fields, void *ret);
 
-/* Writes a row's blob without the name at its beginning. */
-void state_codec_put_text(const struct blob *text, struct buf *out);
-
 /* Could a decision have made this request? */
 bool state_codec_request_sound(const struct request *request);
-
-/* The functions of the sections, see state_codec_sections. */
-void state_codec_pool_put(const struct core *core, const void *row, struct buf *out);
-bool state_codec_pool_get(struct state_reader *r, uint64_t id);
-bool state_codec_pool_blocked_sound(struct state_reader *r);
-void state_codec_pool_histories_put(const struct core *core, struct buf *out);
-bool state_codec_pool_histories_get(struct state_reader *r);
-bool state_codec_pool_has_typicals(const void *row);
-void state_codec_pool_typicals_put(const struct core *core, const void *row, struct buf *out);
-bool state_codec_pool_typicals_get(struct state_reader *r, uint64_t id);
-void state_codec_account_begin(struct core *core);
-void state_codec_account_put(const struct core *core, const void *row, struct buf *out);
-bool state_codec_account_get(struct state_reader *r, uint64_t id);
-bool state_codec_account_end(struct state_reader *r);
-void state_codec_account_quota_put(const struct core *core, const void *row, struct buf *out);
-bool state_codec_account_quota_get(struct state_reader *r, uint64_t id);
-void state_codec_node_put(const struct core *core, const void *row, struct buf *out);
-bool state_codec_node_get(struct state_reader *r, uint64_t id);
-void state_codec_node_shape_put(const struct core *core, const void *row, struct buf *out);
-bool state_codec_node_shape_get(struct state_reader *r, uint64_t id);
-void state_codec_task_put(const struct core *core, const void *row, struct buf *out);
-bool state_codec_task_get(struct state_reader *r, uint64_t id);
-bool state_codec_task_end(struct state_reader *r);
-extern const struct record_table state_codec_task_key_fields;
-bool state_codec_task_key_get(struct state_reader *r, uint64_t id);
-extern const struct record_table state_codec_task_outcome_fields;
-bool state_codec_task_outcome_get(struct state_reader *r, uint64_t id);
-void state_codec_task_lengths_put(const struct core *core, struct buf *out);
-bool state_codec_task_lengths_get(struct state_reader *r);
-extern const struct record_table state_codec_claim_fields;
-bool state_codec_claim_get(struct state_reader *r, uint64_t id);
-extern const struct record_table state_codec_claim_eviction_fields;
-bool state_codec_claim_eviction_get(struct state_reader *r, uint64_t id);
-
-/* The pools of tasks that name none, and the nodes that providers were asked for. */
-void state_codec_launch_defaults_put(const struct core *core, struct buf *out);
-bool state_codec_launch_defaults_get(struct state_reader *r);
-void state_codec_launch_put(const struct core *core, const void *row, struct buf *out);
-bool state_codec_launch_get(struct state_reader *r, uint64_t id);

@@ -5,20 +5,13 @@
 #include "core/state/change.h"
 #include "core/model/spec_codec.h"
 #include "core/state/state_codec.h"
-#include "core/state/query.h"
-#include "base/arena.h"
-#include "base/bytes.h"
 #include "core/model/account.h"
-#include "core/model/oindex.h"
 #include "core/model/quota.h"
-#include "core/model/table.h"
-#include "core/state/key.h"
-#include "core/state/state.h"
 
 #include <string.h>
 
 /* Removes the two accounts `default` of the new state, because the section has these accounts, too. */
-void state_codec_account_begin(struct core *core)
+static void accounts_begin(struct core *core)
 {
     oindex_done(&core->orders[ORDER_ACCOUNT_NAME]);
     oindex_init(&core->orders[ORDER_ACCOUNT_NAME]);
@@ -29,31 +22,18 @@ void state_codec_account_begin(struct core *core)
 }
 
 static const struct record_field account_fields[] = {STATE_BELOW(struct account, parent, accounts)};
-static const struct record_table account_table = RECORD_TABLE(struct account, account_fields);
 
-void state_codec_account_put(const struct core *core, const void *row, struct buf *out)
+static bool account_get(struct state_reader *r, uint64_t id, const void *read)
 {
-    (void)core;
-    const struct account *account = row;
-    record_write(&account_table, account, out);
-    state_codec_put_text(account->text, out);
-}
-
-bool state_codec_account_get(struct state_reader *r, uint64_t id)
-{
-    struct account read = {0};
     struct account_spec spec;
-    state_codec_read(r, &account_table, &read);
-    r->in.plain = r->version < STATE_VERSION_GROWTH;
     spec_codec_account_decode(&r->in, &r->arena, &spec);
-    r->in.plain = r->version < STATE_VERSION_TAGS;
     if (r->in.bad || r->core->accounts.count >= ACCOUNTS_MAX ||
         query_account_named(r->core, spec.kind, spec.name) != NULL) {
         return false;
     }
     struct account *account = table_put(&r->core->accounts, id);
     account->id.v = (uint32_t)id;
-    account->parent = read.parent;
+    account->parent = ((const struct account *)read)->parent;
     account->kind = (uint8_t)spec.kind;
     change_account_text_set(account, &spec);
     change_account_name_put(r->core, account);
@@ -105,7 +85,7 @@ static bool is_default(const struct core *core, account_id id, enum account_kind
            strcmp(query_account_name(core, id), ACCOUNT_DEFAULT_NAME) == 0;
 }
 
-bool state_codec_account_end(struct state_reader *r)
+static bool accounts_end(struct state_reader *r)
 {
     const account_id top = {0};
     return tree_make(r->core) &&
@@ -114,20 +94,29 @@ bool state_codec_account_end(struct state_reader *r)
                       ACCOUNT_DEFAULT_DEPARTMENT);
 }
 
-void state_codec_account_quota_put(const struct core *core, const void *row, struct buf *out)
+const struct state_section state_codec_account = {"accounts",
+                                                  STATE_VERSION_ACCOUNTS,
+                                                  STATE_VERSION_GROWTH,
+                                                  STATE_ROWS(accounts, accounts),
+                                                  STATE_FIELDS(struct account, account_fields),
+                                                  .text_at = offsetof(struct account, text),
+                                                  .get = account_get,
+                                                  .begin = accounts_begin,
+                                                  .end = accounts_end};
+
+static void quota_put(const struct core *core, const void *row, struct buf *out)
 {
     (void)core;
     spec_codec_quota_encode(row, out);
 }
 
-bool state_codec_account_quota_get(struct state_reader *r, uint64_t key)
+static bool quota_get(struct state_reader *r, uint64_t key, const void *read)
 {
+    (void)read;
     const pool_id pool = {(uint32_t)(key >> 32)};
     const account_id account = {(uint32_t)key};
     struct quota_row row;
-    r->in.plain = r->version < STATE_VERSION_GROWTH;
     spec_codec_quota_decode(&r->in, r->core->resource_count, &row);
-    r->in.plain = r->version < STATE_VERSION_TAGS;
     if (r->in.bad || quota_row_default(&row) || query_account(r->core, account) == NULL ||
         table_get(&r->core->pools, pool.v) == NULL || !query_quota_dims_fit(r->core, NULL, &row)) {
         return false;
@@ -135,3 +124,8 @@ bool state_codec_account_quota_get(struct state_reader *r, uint64_t key)
     change_account_quota_put(r->core, account, pool, &row);
     return true;
 }
+
+const struct state_section state_codec_account_quota = {
+    "accounts",           STATE_VERSION_ACCOUNTS,
+    STATE_VERSION_GROWTH, .table_at = offsetof(struct core, quotas),
+    .put = quota_put,     .get = quota_get};

@@ -7,7 +7,6 @@
 #include "core/state/fact_internal.h"
 #include "core/state/space_later.h"
 #include "core/state/state_codec.h"
-#include "core/state/query.h"
 
 static const struct record_field claim_fields[] = {
     STATE_BELOW(struct claim, node, nodes),
@@ -16,25 +15,27 @@ static const struct record_field claim_fields[] = {
     STATE_FIELD(struct claim, MILLI, cpu_milli, 0, AMOUNT_MILLI_MAX),
     STATE_FIELD(struct claim, MEMORY, memory_bytes, 0, AMOUNT_BYTES_MAX),
 };
-const struct record_table state_codec_claim_fields = RECORD_TABLE(struct claim, claim_fields);
 
-bool state_codec_claim_get(struct state_reader *r, uint64_t row)
+static bool claim_get(struct state_reader *r, uint64_t row, const void *read)
 {
     struct core *core = r->core;
-    struct claim claim = {0};
-    state_codec_read(r, &state_codec_claim_fields, &claim);
+    const struct claim *claim = read;
     const struct instance *instance = table_get(&core->instances, row);
-    const struct node *node = query_node(core, claim.node);
-    if (r->in.bad || instance == NULL || !instance_may_claim(instance) || node == NULL) {
+    const struct node *node = query_node(core, claim->node);
+    if (instance == NULL || !instance_may_claim(instance) || node == NULL) {
         return false;
     }
     struct task *task = table_edit(&core->tasks, instance->task.v);
     if (!task_keeps_claims(task) || node->pool.v != task->pool.v || !node_takes_work(node)) {
         return false;
     }
-    change_claim_put(core, task, instance->index, &claim);
-    return space_later_claims_fit(core, query_node(core, claim.node));
+    change_claim_put(core, task, instance->index, claim);
+    return space_later_claims_fit(core, query_node(core, claim->node));
 }
+
+const struct state_section state_codec_claim = {
+    "claims", STATE_VERSION_ACCOUNTS, STATE_ROWS(claims, instances),
+    STATE_FIELDS(struct claim, claim_fields), .get = claim_get};
 
 static const struct record_field eviction_fields[] = {
     STATE_TIME(struct eviction_note, at_ms),
@@ -45,17 +46,18 @@ static const struct record_field eviction_fields[] = {
     STATE_FIELD(struct eviction_note, INT, cpu_lost, 0, INT64_MAX,
                 .since = STATE_VERSION_CHECKPOINT),
 };
-const struct record_table state_codec_claim_eviction_fields =
-    RECORD_TABLE(struct eviction_note, eviction_fields);
 
-bool state_codec_claim_eviction_get(struct state_reader *r, uint64_t id)
+static bool eviction_get(struct state_reader *r, uint64_t id, const void *read)
 {
-    struct eviction_note note = {0};
-    state_codec_read(r, &state_codec_claim_eviction_fields, &note);
+    const struct eviction_note *note = read;
     const struct task *task = query_task(r->core, (task_id){id});
-    if (r->in.bad || task == NULL || note.index >= task->instance_count) {
+    if (task == NULL || note->index >= task->instance_count) {
         return false;
     }
-    *(struct eviction_note *)table_put(&r->core->evictions, id) = note;
+    *(struct eviction_note *)table_put(&r->core->evictions, id) = *note;
     return true;
 }
+
+const struct state_section state_codec_claim_eviction = {
+    "evictions", STATE_VERSION_STALE, STATE_ROWS(evictions, tasks),
+    STATE_FIELDS(struct eviction_note, eviction_fields), .get = eviction_get};

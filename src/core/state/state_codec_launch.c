@@ -1,23 +1,18 @@
 /* state_codec_launch.c - the default pools and the launches of a stored state.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "base/bytes.h"
-#include "core/model/codec.h"
 #include "core/model/launch.h"
-#include "core/model/limits.h"
-#include "core/model/table.h"
 #include "core/state/change.h"
 #include "core/state/fact.h"
-#include "core/state/query.h"
 #include "core/state/state_codec.h"
 
-void state_codec_launch_defaults_put(const struct core *core, struct buf *out)
+static void defaults_put(const struct core *core, struct buf *out)
 {
     for (unsigned i = 0; i < POOL_DEFAULT_COUNT; i++) {
         bytes_put_text(out, query_default_pool(core, (enum pool_default)i));
     }
 }
 
-bool state_codec_launch_defaults_get(struct state_reader *r)
+static bool defaults_get(struct state_reader *r)
 {
     struct fact fact = {0};
     for (unsigned i = 0; i < POOL_DEFAULT_COUNT; i++) {
@@ -31,29 +26,28 @@ bool state_codec_launch_defaults_get(struct state_reader *r)
     return true;
 }
 
+const struct state_section state_codec_launch_defaults = {
+    "default pools", STATE_VERSION_GROWTH, .put_all = defaults_put, .end = defaults_get};
+
 #define LAUNCH(kind, member, most) STATE_FIELD(struct launch, kind, member, 0, most)
 static const struct record_field launch_fields[] = {
     STATE_BELOW(struct launch, pool, pools), LAUNCH(UINT, state, LAUNCH_STATE_COUNT - 1),
     STATE_BELOW(struct launch, node, nodes), STATE_TIME(struct launch, asked_ms),
     STATE_TIME(struct launch, changed_ms),
 };
-static const struct record_table launch_table = RECORD_TABLE(struct launch, launch_fields);
 
-void state_codec_launch_put(const struct core *core, const void *row, struct buf *out)
+static void launch_put(const struct core *core, const void *row, struct buf *out)
 {
     (void)core;
     const struct launch *launch = row;
-    record_write(&launch_table, launch, out);
     bytes_put_text(out, query_launch_name(launch));
     bytes_put_text(out, query_launch_words(launch));
 }
 
 /* Could facts have made the row? */
-static bool launch_sound(const struct core *core, const struct launch *launch,
-                         const struct fact *fact)
+static bool launch_sound(const struct core *core, const struct launch *launch, bool silent)
 {
     const bool joined = launch->node.v != 0;
-    const bool silent = fact->launch.name[0] == '\0' && fact->launch.words[0] == '\0';
     const bool fresh = launch->state == LAUNCH_ASKED;
     return query_pool(core, launch->pool) != NULL && launch->changed_ms >= launch->asked_ms &&
            (!joined ||
@@ -61,27 +55,25 @@ static bool launch_sound(const struct core *core, const struct launch *launch,
            (!fresh || (silent && launch->changed_ms == launch->asked_ms));
 }
 
-bool state_codec_launch_get(struct state_reader *r, uint64_t id)
+static bool launch_get(struct state_reader *r, uint64_t id, const void *read)
 {
-    struct launch read = {0};
-    struct fact fact = {0};
-    state_codec_read(r, &launch_table, &read);
-    fact.launch.launch.v = id;
-    fact.launch.pool = read.pool;
-    fact.launch.state = (enum launch_state)read.state;
-    fact.launch.node = read.node;
-    fact.launch.name = bytes_get_text(&r->in, &r->arena, TEXT_LEN_MAX);
-    fact.launch.words = bytes_get_text(&r->in, &r->arena, TEXT_LEN_MAX);
+    const char *name = bytes_get_text(&r->in, &r->arena, TEXT_LEN_MAX);
+    const char *words = bytes_get_text(&r->in, &r->arena, TEXT_LEN_MAX);
+    const bool silent = name[0] == '\0' && words[0] == '\0';
     if (r->in.bad || r->core->launches.count >= LAUNCHES_MAX ||
-        !launch_sound(r->core, &read, &fact)) {
+        !launch_sound(r->core, read, silent)) {
         return false;
     }
-    r->core->launches.last = id - 1;
-    fact.time_ms = read.asked_ms;
-    change_launch_asked(r->core, &fact);
-    fact.time_ms = read.changed_ms;
-    if (read.state != LAUNCH_ASKED) {
-        change_launch_changed(r->core, &fact);
-    }
+    struct launch *launch = table_put(&r->core->launches, id);
+    *launch = *(const struct launch *)read;
+    launch->id.v = id;
+    change_launch_text_set(launch, name, words);
     return true;
 }
+
+const struct state_section state_codec_launch = {"launches",
+                                                 STATE_VERSION_GROWTH,
+                                                 STATE_ROWS(launches, launches),
+                                                 STATE_FIELDS(struct launch, launch_fields),
+                                                 .put = launch_put,
+                                                 .get = launch_get};

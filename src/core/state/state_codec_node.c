@@ -8,8 +8,6 @@
 #include "core/state/change.h"
 #include "core/state/fact.h"
 #include "core/state/state_codec.h"
-#include "core/state/query.h"
-#include "core/model/shape.h"
 
 #include <string.h>
 
@@ -19,14 +17,6 @@ static const struct record_field node_fields[] = {
     STATE_FIELD(struct node, UINT, state, 0, NODE_STATE_COUNT - 1),
     STATE_YES(struct node, draining),
 };
-static const struct record_table node_table = RECORD_TABLE(struct node, node_fields);
-
-void state_codec_node_put(const struct core *core, const void *row, struct buf *out)
-{
-    (void)core;
-    record_write(&node_table, row, out);
-    state_codec_put_text(((const struct node *)row)->text, out);
-}
 
 /* Are all named resources of the spec known, and is the spec within its limits? */
 static bool names_known(const struct core *core, const struct node_spec *spec)
@@ -43,40 +33,44 @@ static bool names_known(const struct core *core, const struct node_spec *spec)
     return spec_limits_node(spec, &limit, &max);
 }
 
-bool state_codec_node_get(struct state_reader *r, uint64_t id)
+static bool node_get(struct state_reader *r, uint64_t id, const void *row)
 {
-    struct node read = {0};
+    const struct node *read = row;
     struct node_spec spec;
-    state_codec_read(r, &node_table, &read);
-    r->in.plain = r->version < STATE_VERSION_GROWTH;
     spec_codec_node_decode(&r->in, &r->arena, &spec);
-    r->in.plain = r->version < STATE_VERSION_TAGS;
-    const bool pool_there = read.state == NODE_REMOVED
-                                ? table_get(&r->core->pools, read.pool.v) != NULL
-                                : query_pool(r->core, read.pool) != NULL;
+    const bool pool_there = read->state == NODE_REMOVED
+                                ? table_get(&r->core->pools, read->pool.v) != NULL
+                                : query_pool(r->core, read->pool) != NULL;
     if (r->in.bad || !pool_there || !names_known(r->core, &spec) ||
         query_node_named(r->core, spec.name) != NULL) {
         return false;
     }
     struct fact fact = {0};
     fact.node_set.node.v = (uint32_t)id;
-    fact.node_set.pool = read.pool;
-    fact.node_set.incarnation = read.incarnation;
+    fact.node_set.pool = read->pool;
+    fact.node_set.incarnation = read->incarnation;
     fact.node_set.spec = &spec;
     r->core->nodes.last = id - 1;
     change_node_set(r->core, &fact);
     struct node before;
     struct node *node = change_node_open(r->core, (node_id){(uint32_t)id}, &before);
-    node->draining = read.draining;
+    node->draining = read->draining;
     change_node_close(r->core, node, &before);
-    if (read.state != NODE_SILENT) {
+    if (read->state != NODE_SILENT) {
         struct fact change = {0};
         change.node_state.node.v = (uint32_t)id;
-        change.node_state.state = (enum node_state)read.state;
+        change.node_state.state = (enum node_state)read->state;
         change_node_state(r->core, &change);
     }
     return true;
 }
+
+const struct state_section state_codec_node = {"nodes",
+                                               STATE_ROWS(nodes, nodes),
+                                               .tags_since = STATE_VERSION_GROWTH,
+                                               STATE_FIELDS(struct node, node_fields),
+                                               .text_at = offsetof(struct node, text),
+                                               .get = node_get};
 
 /* ---- shapes ---- */
 
@@ -84,13 +78,11 @@ static const struct record_field shape_fields[] = {
     STATE_BELOW(struct shape, pool, pools),
     STATE_FIELD(struct shape, UINT, gang_size, 1, TASK_INSTANCES_MAX),
 };
-static const struct record_table shape_table = RECORD_TABLE(struct shape, shape_fields);
 
-void state_codec_node_shape_put(const struct core *core, const void *row, struct buf *out)
+static void shape_put(const struct core *core, const void *row, struct buf *out)
 {
     (void)core;
     const struct shape *shape = row;
-    record_write(&shape_table, shape, out);
     codec_put_request(out, &shape->request);
     codec_put_bool(out, shape->form != NULL);
     if (shape->form != NULL) {
@@ -111,10 +103,9 @@ static bool form_sound(const struct form *form, const struct shape *shape)
                                    sizeof shape->request) == 0);
 }
 
-bool state_codec_node_shape_get(struct state_reader *r, uint64_t id)
+static bool shape_get(struct state_reader *r, uint64_t id, const void *row)
 {
-    struct shape read = {0};
-    state_codec_read(r, &shape_table, &read);
+    struct shape read = *(const struct shape *)row;
     codec_get_request(&r->in, r->core->resource_count, &read.request);
     const bool has_form = r->version >= STATE_VERSION_FORMS && codec_get_bool(&r->in);
     const struct form *form =
@@ -131,3 +122,7 @@ bool state_codec_node_shape_get(struct state_reader *r, uint64_t id)
     ((struct shape *)table_edit(&r->core->shapes, id))->task_count = 0;
     return true;
 }
+
+const struct state_section state_codec_node_shape = {"shapes", STATE_ROWS(shapes, shapes),
+                                                     STATE_FIELDS(struct shape, shape_fields),
+                                                     .put = shape_put, .get = shape_get};

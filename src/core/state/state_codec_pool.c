@@ -8,8 +8,6 @@
 #include "core/state/fact.h"
 #include "core/state/history.h"
 #include "core/state/state_codec.h"
-#include "core/state/query.h"
-#include "core/state/typical.h"
 
 #include <string.h>
 
@@ -18,6 +16,7 @@
 static const struct record_field reservation_fields[] = {
     STATE_BELOW(struct reservation, task, tasks),
     STATE_TIME(struct reservation, until_ms),
+    STATE_YES(struct reservation, turn, .since = STATE_VERSION_TURNS),
 };
 static const struct record_table reservation = RECORD_TABLE(struct reservation, reservation_fields);
 
@@ -46,60 +45,113 @@ static void reserved_read(const struct record_source *from, void *object)
     }
 }
 
+static const struct record_field bucket_fields[] = {
+    STATE_FIELD(struct bucket, INT, level, INT64_MIN, INT64_MAX),
+    STATE_FIELD(struct bucket, INT, rate, INT64_MIN, INT64_MAX),
+    STATE_FIELD(struct bucket, INT, most, 0, INT64_MAX),
+    STATE_TIME(struct bucket, since_ms),
+};
+static const struct record_table bucket = RECORD_TABLE(struct bucket, bucket_fields);
+
+static const struct record_field credit_fields[] = {
+    STATE_BELOW(struct credit, account, accounts),
+    STATE_FIELD(struct credit, UINT, dim, 0, QUOTA_DIMS_MAX - 1),
+    STATE_FIELD(struct credit, INT, share, 0, INT64_MAX),
+    STATE_FIELD(struct credit, PART, bucket, 0, 0, .part = &bucket),
+};
+static const struct record_table credit = RECORD_TABLE(struct credit, credit_fields);
+
+static void credits_put(const void *object, struct buf *out)
+{
+    const struct pool *pool = object;
+    bytes_put_u64(out, pool->credit_count);
+    for (uint32_t i = 0; i < pool->credit_count; i++) {
+        record_write(&credit, &pool->credits[i], out);
+    }
+}
+
+static void credits_read(const struct record_source *from, void *object)
+{
+    struct pool *pool = object;
+    if (from->version < STATE_VERSION_TURNS) {
+        return;
+    }
+    pool->credit_count = (uint32_t)codec_get_count(from->in, CREDITS_MAX);
+    for (uint32_t i = 0; i < pool->credit_count; i++) {
+        record_read(&credit, from, &pool->credits[i]);
+    }
+}
+
+static void blocked_put(const void *object, struct buf *out)
+{
+    (void)object;
+    (void)out;
+}
+
+/* Before STATE_VERSION_TURNS a pool had its first blocked task, since when, and for how much longer it could be overtaken. */
+static void blocked_read(const struct record_source *from, void *object)
+{
+    (void)object;
+    if (from->version < STATE_VERSION_TURNS) {
+        (void)bytes_get_u64(from->in);
+        (void)bytes_get_i64(from->in);
+        if (from->version >= STATE_VERSION_LENGTHS) {
+            (void)bytes_get_i64(from->in);
+        }
+    }
+}
+
 static const struct record_field pool_fields[] = {
     STATE_YES(struct pool, deleted),
     STATE_TIME(struct pool, created_ms),
-    STATE_BELOW(struct pool, blocked_task, tasks),
-    STATE_TIME(struct pool, blocked_since_ms),
-    STATE_FIELD(struct pool, MS, blocked_more_ms, 0, AMOUNT_MS_MAX, .since = STATE_VERSION_LENGTHS),
+    {.type = RECORD_OWN, .put = blocked_put, .read = blocked_read},
     {.type = RECORD_OWN, .put = reserved_put, .read = reserved_read},
     STATE_TIME(struct pool, wake_ms, .since = STATE_VERSION_ACCOUNTS),
+    STATE_FIELD(struct pool, PART, idle, 0, 0, .part = &bucket, .since = STATE_VERSION_TURNS),
+    STATE_FIELD(struct pool, PART, loss, 0, 0, .part = &bucket, .since = STATE_VERSION_TURNS),
+    {.type = RECORD_OWN, .put = credits_put, .read = credits_read},
 };
-static const struct record_table pool_table = RECORD_TABLE(struct pool, pool_fields);
 
-void state_codec_pool_put(const struct core *core, const void *row, struct buf *out)
+static bool pool_get(struct state_reader *r, uint64_t id, const void *row)
 {
-    (void)core;
-    record_write(&pool_table, row, out);
-    state_codec_put_text(((const struct pool *)row)->text, out);
-}
-
-bool state_codec_pool_get(struct state_reader *r, uint64_t id)
-{
-    struct pool read = {0};
+    const struct pool *read = row;
     struct pool_spec spec;
-    state_codec_read(r, &pool_table, &read);
     (r->version > STATE_VERSION_FIRST ? spec_codec_pool_decode
                                       : spec_codec_pool_decode_v1)(&r->in, &r->arena, &spec);
     if (r->in.bad || query_pool_named(r->core, spec.name) != NULL ||
-        (read.deleted && read.wake_ms != 0)) {
+        (read->deleted && read->wake_ms != 0)) {
         return false;
     }
-    struct fact fact = {.time_ms = read.created_ms};
+    struct fact fact = {.time_ms = read->created_ms};
     fact.pool_set.pool.v = (uint32_t)id;
     fact.pool_set.spec = &spec;
     r->core->pools.last = id - 1;
     change_pool_set(r->core, &fact);
-    if (read.deleted) {
+    if (read->deleted) {
         fact.pool_deleted.pool.v = (uint32_t)id;
         change_pool_delete(r->core, &fact);
     }
-    /* state_codec_pool_blocked_sound() checks these members and sets the deadline, once the tasks are read. */
+    /* holders_sound() checks these members, once the tasks are read. */
     struct pool *pool = change_pool_edit(r->core, (pool_id){(uint32_t)id});
-    pool->blocked_task = read.blocked_task;
-    pool->blocked_since_ms = read.blocked_since_ms;
-    pool->blocked_more_ms = read.blocked_more_ms;
-    pool->reserved_count = read.reserved_count;
-    memcpy(pool->reserved, read.reserved, sizeof pool->reserved);
-    change_pool_wake_set(r->core, pool, read.wake_ms);
+    pool->reserved_count = read->reserved_count;
+    memcpy(pool->reserved, read->reserved, sizeof pool->reserved);
+    pool->idle = read->idle;
+    pool->loss = read->loss;
+    pool->credit_count = read->credit_count;
+    memcpy(pool->credits, read->credits, sizeof pool->credits);
+    change_pool_wake_set(r->core, pool, read->wake_ms);
     return true;
 }
 
-/* ---- blocked and reserved tasks, once all tasks are read ---- */
+const struct state_section state_codec_pool = {
+    "pools", STATE_ROWS(pools, pools), STATE_FIELDS(struct pool, pool_fields),
+    .text_at = offsetof(struct pool, text), .get = pool_get};
 
-static bool head_sound(const struct core *core, const struct pool *pool, task_id head)
+/* ---- reserved tasks, once all tasks are read ---- */
+
+static bool holder_sound(const struct core *core, const struct pool *pool, task_id holder)
 {
-    const struct task *task = query_task(core, head);
+    const struct task *task = query_task(core, holder);
     return task != NULL && task->queued && task->pool.v == pool->id.v;
 }
 
@@ -113,7 +165,7 @@ static bool reserved_sound(struct core *core, struct pool *pool)
                 return false;
             }
         }
-        if (!head_sound(core, pool, read.reserved[i].task)) {
+        if (!holder_sound(core, pool, read.reserved[i].task)) {
             return false;
         }
     }
@@ -121,18 +173,12 @@ static bool reserved_sound(struct core *core, struct pool *pool)
     return true;
 }
 
-/* Checks the blocked and the reserved tasks of all pools, and sets the deadlines of patience. */
-bool state_codec_pool_blocked_sound(struct state_reader *r)
+/* Checks the reserved tasks of all pools. */
+static bool holders_sound(struct state_reader *r)
 {
     for (uint64_t id = table_next(&r->core->pools, 0); id != 0;
          id = table_next(&r->core->pools, id)) {
         struct pool *pool = change_pool_edit(r->core, (pool_id){(uint32_t)id});
-        if ((pool->blocked_task.v != 0 && !head_sound(r->core, pool, pool->blocked_task)) ||
-            (pool->blocked_task.v == 0 &&
-             (pool->blocked_since_ms != 0 || pool->blocked_more_ms != 0))) {
-            return false;
-        }
-        change_pool_patience_put(r->core, pool);
         if (!reserved_sound(r->core, pool)) {
             return false;
         }
@@ -140,6 +186,8 @@ bool state_codec_pool_blocked_sound(struct state_reader *r)
     }
     return true;
 }
+
+const struct state_section state_codec_pool_reserved = {"reserved tasks", .end = holders_sound};
 
 /* ---- usage history: pools and accounts ascend, a 0 ends each list ---- */
 
@@ -166,7 +214,7 @@ static const struct record_field pool_history_fields[] = {
 };
 static const struct record_table pool_history = RECORD_TABLE(struct pool, pool_history_fields);
 
-void state_codec_pool_histories_put(const struct core *core, struct buf *out)
+static void histories_put(const struct core *core, struct buf *out)
 {
     for (uint64_t id = table_next(&core->pools, 0); id != 0; id = table_next(&core->pools, id)) {
         const struct pool *pool = table_get(&core->pools, id);
@@ -223,7 +271,7 @@ static bool history_get(struct state_reader *r, uint64_t id)
     return history_rows_get(r, pool->id);
 }
 
-bool state_codec_pool_histories_get(struct state_reader *r)
+static bool histories_get(struct state_reader *r)
 {
     uint64_t before = 0;
     uint64_t id;
@@ -242,6 +290,9 @@ bool state_codec_pool_histories_get(struct state_reader *r)
     return true;
 }
 
+const struct state_section state_codec_pool_history = {
+    "history", STATE_VERSION_HISTORY, .put_all = histories_put, .end = histories_get};
+
 /* ---- typical requests ---- */
 
 /* Far above every count, and far below the numbers whose sums could wrap. */
@@ -258,12 +309,12 @@ static void typical_rows_put(const struct core *core, uint64_t first_key, uint32
     }
 }
 
-bool state_codec_pool_has_typicals(const void *row)
+static bool has_typicals(const void *row)
 {
     return ((const struct pool *)row)->typical_counted > 0;
 }
 
-void state_codec_pool_typicals_put(const struct core *core, const void *row, struct buf *out)
+static void typicals_put(const struct core *core, const void *row, struct buf *out)
 {
     const struct pool *pool = row;
     bytes_put_u64(out, pool->typical_since);
@@ -292,8 +343,9 @@ static uint64_t typical_rows_get(struct state_reader *r, uint64_t first_key, uin
     return sum;
 }
 
-bool state_codec_pool_typicals_get(struct state_reader *r, uint64_t row)
+static bool typicals_get(struct state_reader *r, uint64_t row, const void *read)
 {
+    (void)read;
     const pool_id id = {(uint32_t)row};
     if (table_get(&r->core->pools, id.v) == NULL) {
         return false;
@@ -308,3 +360,7 @@ bool state_codec_pool_typicals_get(struct state_reader *r, uint64_t row)
     return !r->in.bad && pool->typical_counted > 0 &&
            pool->typical_weighed <= pool->typical_counted;
 }
+
+const struct state_section state_codec_pool_typical = {
+    "typical requests",  STATE_VERSION_TYPICAL, STATE_ROWS(pools, pools),
+    .has = has_typicals, .put = typicals_put,   .get = typicals_get};

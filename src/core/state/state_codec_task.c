@@ -2,18 +2,14 @@
  * keys of submissions, outcomes, run lengths.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/must.h"
-#include "core/state/query.h"
 #include "core/model/instance.h"
 #include "core/model/blob.h"
 #include "core/state/depends.h"
-#include "core/model/shape.h"
 #include "core/model/form_grow.h"
 #include "core/state/gang.h"
 #include "core/model/account.h"
-#include "core/model/form.h"
 #include "core/model/length.h"
 #include "core/model/node.h"
-#include "core/model/resource.h"
 #include "core/model/spec_codec.h"
 #include "core/state/change.h"
 #include "core/state/lengths.h"
@@ -241,10 +237,13 @@ static const struct record_field task_fields[] = {
     TASK_FIELD(UINT, cause, 0, END_CAUSE_COUNT - 1),
     TASK_BELOW(pool_next, pools, .since = STATE_VERSION_ACCOUNTS),
     TASK_ANY(depends_met, .since = STATE_VERSION_ACCOUNTS),
+    TASK_TIME(safe_ms, .since = STATE_VERSION_TURNS),
+    TASK_FIELD(UINT, releases, 0, TASK_RELEASES_MAX, .since = STATE_VERSION_TURNS),
+    TASK_FIELD(BOOL, overtaken, 0, 1, .since = STATE_VERSION_TURNS),
 };
 static const struct record_table task_table = RECORD_TABLE(struct task, task_fields);
 
-void state_codec_task_put(const struct core *core, const void *row, struct buf *out)
+static void task_put(const struct core *core, const void *row, struct buf *out)
 {
     const struct task *task = row;
     bytes_put_str(out, blob_bytes(task->spec));
@@ -296,6 +295,9 @@ static bool task_sound(const struct task *task)
     if (task->pool_next.v != 0 && (task->active_count == 0 || task->pool_next.v == task->pool.v)) {
         return false;
     }
+    if (task->overtaken && task->active_count == 0) {
+        return false;
+    }
     return task->state != TASK_STAGED || task->active_count == 0;
 }
 
@@ -333,8 +335,9 @@ static bool edits_settled(const struct state_reader *r, struct task *task, struc
     return r->version < STATE_VERSION_GROWTH;
 }
 
-bool state_codec_task_get(struct state_reader *r, uint64_t id)
+static bool task_get(struct state_reader *r, uint64_t id, const void *read)
 {
+    (void)read; /* the spec comes before the fields */
     struct core *core = r->core;
     struct task *task = table_put(&core->tasks, id);
     struct task_spec spec;
@@ -386,7 +389,7 @@ bool state_codec_task_get(struct state_reader *r, uint64_t id)
     return true;
 }
 
-bool state_codec_task_end(struct state_reader *r)
+static bool tasks_end(struct state_reader *r)
 {
     r->core->instances.last = r->head.instances.last;
     for (uint64_t shape = table_next(&r->core->shapes, 0); shape != 0;
@@ -403,6 +406,9 @@ bool state_codec_task_end(struct state_reader *r)
     return true;
 }
 
+const struct state_section state_codec_task = {"tasks", STATE_ROWS(tasks, tasks), .put = task_put,
+                                               .get = task_get, .end = tasks_end};
+
 /* ---- keys of submissions ---- */
 
 static const struct record_field key_fields[] = {
@@ -412,13 +418,12 @@ static const struct record_field key_fields[] = {
     STATE_FIELD(struct submit_key, UINT, count, 0, SUBMIT_TASKS_MAX),
     STATE_TIME(struct submit_key, time_ms),
 };
-const struct record_table state_codec_task_key_fields = RECORD_TABLE(struct submit_key, key_fields);
 
-bool state_codec_task_key_get(struct state_reader *r, uint64_t row)
+static bool key_get(struct state_reader *r, uint64_t row, const void *read)
 {
     struct submit_key *key = table_put(&r->core->keys, row);
-    state_codec_read(r, &state_codec_task_key_fields, key);
-    if (r->in.bad || key->time_ms < r->key_ms) {
+    *key = *(const struct submit_key *)read;
+    if (key->time_ms < r->key_ms) {
         return false;
     }
     r->key_ms = key->time_ms;
@@ -426,22 +431,28 @@ bool state_codec_task_key_get(struct state_reader *r, uint64_t row)
     return true;
 }
 
+const struct state_section state_codec_task_key = {"submission keys", STATE_ROWS(keys, keys),
+                                                   STATE_FIELDS(struct submit_key, key_fields),
+                                                   .get = key_get};
+
 /* ---- outcomes ---- */
 
 static const struct record_field outcome_fields[] = {
     STATE_FIELD(struct outcome_row, UINT, bits, 1, RECORD_ANY),
 };
-const struct record_table state_codec_task_outcome_fields =
-    RECORD_TABLE(struct outcome_row, outcome_fields);
 
-bool state_codec_task_outcome_get(struct state_reader *r, uint64_t row)
+static bool outcome_get(struct state_reader *r, uint64_t row, const void *read)
 {
     if (row > r->head.tasks.last / OUTCOMES_PER_ROW + 1) {
         return false;
     }
-    state_codec_read(r, &state_codec_task_outcome_fields, table_put(&r->core->outcomes, row));
-    return !r->in.bad;
+    *(struct outcome_row *)table_put(&r->core->outcomes, row) = *(const struct outcome_row *)read;
+    return true;
 }
+
+const struct state_section state_codec_task_outcome = {
+    "outcomes", .table_at = offsetof(struct core, outcomes),
+    STATE_FIELDS(struct outcome_row, outcome_fields), .get = outcome_get};
 
 /* ---- run lengths ---- */
 
@@ -457,7 +468,7 @@ static const struct record_field length_fields[] = {
 static const struct record_table length_table = RECORD_TABLE(struct length_group, length_fields);
 
 /* Writes the groups by age, so that equal states have equal bytes whatever numbers their rows have. */
-void state_codec_task_lengths_put(const struct core *core, struct buf *out)
+static void lengths_write(const struct core *core, struct buf *out)
 {
     bytes_put_u64(out, core->lengths.count);
     struct okey key = {{0}};
@@ -468,7 +479,7 @@ void state_codec_task_lengths_put(const struct core *core, struct buf *out)
     }
 }
 
-bool state_codec_task_lengths_get(struct state_reader *r)
+static bool lengths_read(struct state_reader *r)
 {
     const uint32_t count = codec_get_count(&r->in, LENGTH_GROUPS_MAX);
     struct okey before = {{0}};
@@ -484,3 +495,6 @@ bool state_codec_task_lengths_get(struct state_reader *r)
     }
     return true;
 }
+
+const struct state_section state_codec_task_length = {
+    "run lengths", STATE_VERSION_LENGTHS, .put_all = lengths_write, .end = lengths_read};

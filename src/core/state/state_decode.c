@@ -4,7 +4,6 @@
  * of the section. Each row is checked before anything is derived from the row.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/state/state_codec.h"
-#include "core/state/query.h"
 #include "core/model/blob.h"
 #include "base/fail.h"
 #include "core/model/resource.h"
@@ -32,7 +31,6 @@ static bool head_get(struct state_reader *r)
     if (!str_is(magic, STATE_MAGIC) || r->version < STATE_VERSION_FIRST) {
         return false;
     }
-    r->in.plain = r->version < STATE_VERSION_TAGS;
     state_codec_read(r, &state_codec_head, r->core);
     state_codec_read(r, &state_codec_numbers, &r->head);
     resources_get(r);
@@ -47,7 +45,9 @@ static bool rows_get(const struct state_section *section, struct state_reader *r
     for (uint64_t left = bytes_get_u64(&r->in); left > 0 && !r->in.bad; left--) {
         const uint64_t before = id;
         id = bytes_get_max(&r->in, most);
-        if (id <= before || !section->get(r, id)) {
+        void *read = arena_alloc(&r->arena, section->fields.size);
+        state_codec_read(r, &section->fields, read);
+        if (r->in.bad || id <= before || !section->get(r, id, read)) {
             return false;
         }
         arena_clear(&r->arena);
@@ -63,6 +63,8 @@ static bool section_get(const struct state_section *section, struct state_reader
     if (r->version < section->since) {
         return true;
     }
+    r->in.plain =
+        r->version < (section->tags_since != 0 ? section->tags_since : STATE_VERSION_TAGS);
     if (section->begin != NULL) {
         section->begin(r->core);
     }
@@ -78,9 +80,9 @@ enum err state_decode(struct str bytes, struct core **ret, struct error *e)
     bytes_reader_init(&r.in, bytes.p, bytes.len);
     arena_init(&r.arena);
     const char *bad = head_get(&r) ? NULL : "head";
-    for (uint32_t i = 0; i < state_codec_section_count && bad == NULL; i++) {
-        if (!section_get(&state_codec_sections[i], &r)) {
-            bad = state_codec_sections[i].name;
+    for (uint32_t i = 0; i < STATE_SECTION_COUNT && bad == NULL; i++) {
+        if (!section_get(state_codec_sections[i], &r)) {
+            bad = state_codec_sections[i]->name;
         }
     }
     if (bad == NULL && !bytes_reader_ok(&r.in)) {

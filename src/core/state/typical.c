@@ -168,7 +168,7 @@ static void node_request(const struct pool *pool, const struct request *request,
     ret->avoid_count = 0;
     memset(ret->avoid, 0, sizeof ret->avoid);
     ret->device_mask = 0;
-    if (!request->wide || pool->node_count == 0) {
+    if (request->wide != WIDE_PARTS || pool->node_count == 0) {
         return;
     }
     const int64_t mean = pool->slots_milli / pool->node_count;

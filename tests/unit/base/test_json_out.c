@@ -135,6 +135,11 @@ static void end_after_key(void)
     json_out_end(&j);
 }
 
+static void shape_with_another_letter(void)
+{
+    json_out_put(&j, "{a=%u}", 1);
+}
+
 static void end_of_nothing(void)
 {
     json_out_end(&j);
@@ -155,6 +160,24 @@ static void misuse_ends_the_program(void **state)
     assert_true(aborts(end_after_key));
     assert_true(aborts(end_of_nothing));
     assert_true(aborts(too_deep));
+    assert_true(aborts(shape_with_another_letter));
+}
+
+static void a_shape_writes_several_values(void **state)
+{
+    (void)state;
+    const char *volatile nothing = NULL;
+    const int64_t moment_ms = 1000;
+    const uint64_t most = UINT64_MAX;
+    json_out_put(&j, "{a_1:%s,b:%s,c:[%u,%lu,%d,%ld],", "x\"y", nothing, 7U, most, -7, INT64_MIN);
+    json_out_put(&j, "d:{e:%i,f:%i},g:%zu,h:%zu,i:", true, false, (size_t)0, (size_t)3);
+    json_out_text(&j, "own");
+    json_out_put(&j, "k:%.3ld,l:%td,m:%td,n:[]}", INT64_C(1500), moment_ms, INT64_C(0));
+    assert_string_equal(
+        buf_text(&out),
+        "{\"a_1\":\"x\\\"y\",\"b\":null,\"c\":[7,18446744073709551615,-7,-9223372036854775808],"
+        "\"d\":{\"e\":true,\"f\":false},\"g\":null,\"h\":3,\"i\":\"own\",\"k\":1.5,"
+        "\"l\":\"1970-01-01T00:00:01.000Z\",\"m\":null,\"n\":[]}");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -165,6 +188,7 @@ int main(void)
         TEST(commas_and_nesting_are_done_for_the_caller),
         TEST(thousandths_are_written_as_decimals),
         TEST(texts_are_quoted),
+        TEST(a_shape_writes_several_values),
         TEST(bytes_that_are_no_text_are_replaced),
         TEST(every_character_reads_back),
         TEST(misuse_ends_the_program),

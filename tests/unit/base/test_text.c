@@ -17,6 +17,35 @@
 
 #undef fail /* ours, not cmocka's */
 
+static void bytes_are_hex_digits_and_back(void **state)
+{
+    (void)state;
+    const uint8_t bytes[] = {0x00, 0x1f, 0xa9, 0xff};
+    char text[9];
+    uint8_t back[4];
+    str_hex(text, bytes, 4);
+    assert_string_equal(text, "001fa9ff");
+    assert_true(str_unhex(str_of(text), back, 4));
+    assert_memory_equal(back, bytes, 4);
+    assert_false(str_unhex(str_of("001fa9f"), back, 4));
+    assert_false(str_unhex(str_of("001fa9fff"), back, 4));
+    assert_false(str_unhex(str_of("001fA9ff"), back, 4));
+    assert_false(str_unhex((struct str){"001f\0"
+                                        "9ff",
+                                        8},
+                           back, 4));
+}
+
+static void numbers_are_written_in_decimal(void **state)
+{
+    (void)state;
+    char text[STR_U64_MAX];
+    assert_int_equal(str_u64(text, 0), 1);
+    assert_memory_equal(text, "0", 1);
+    assert_int_equal(str_u64(text, UINT64_MAX), 20);
+    assert_memory_equal(text, "18446744073709551615", 20);
+}
+
 static void a_buffer_grows_to_its_maximum_and_no_further(void **state)
 {
     (void)state;
@@ -243,6 +272,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_buffer_grows_to_its_maximum_and_no_further),
+        cmocka_unit_test(bytes_are_hex_digits_and_back),
+        cmocka_unit_test(numbers_are_written_in_decimal),
         cmocka_unit_test(the_front_of_a_buffer_can_be_dropped),
         cmocka_unit_test(text_is_cut_at_a_separator),
         cmocka_unit_test(numbers_are_the_whole_text_or_nothing),

@@ -119,6 +119,50 @@ void a_gang_waits_for_as_many_as_it_needs(void **state)
     org_done(&org);
 }
 
+/* The protections end one after the other; the search may be asked two dozen times only. */
+void the_moment_is_exact_among_thirty(void **state)
+{
+    (void)state;
+    enum { GUESTS = 30 };
+    static const uint32_t needs[] = {1, 2, 13, 24, 29, GUESTS};
+    struct org org;
+    task_id guests[GUESTS];
+    lending_init(&org, GUESTS / 2, pool_reclaim_hour);
+    for (uint32_t i = 0; i < GUESTS; i++) {
+        org.rig.now_ms += 7000 + 13 * (int64_t)i * i;
+        guests[i] = run_new(&org, (struct org_task){.project = "guest", .slots = 1});
+    }
+    for (size_t i = 0; i < sizeof needs / sizeof needs[0]; i++) {
+        const task_id gang = org_submit(
+            &org,
+            (struct org_task){.project = "owner", .slots = 1, .instances = needs[i], .gang = true});
+        (void)org_pass(&org);
+        const struct reason why = waits(&org, gang, REASON_MIN_RUNTIME);
+        assert_int_equal(why.until_ms, started_ms(&org, guests[needs[i] - 1]) + 60 * MINUTE_MS);
+        org_kill(&org, gang);
+    }
+    org_done(&org);
+}
+
+/* Half of each node is held by the owner's own task, which cannot be moved. The guests on the other halves are protected for an
+ * hour, but without them no node has both slots. */
+void time_does_not_help_where_too_little_would_leave(void **state)
+{
+    (void)state;
+    struct org org;
+    lending_init(&org, 2, pool_reclaim_hour);
+    for (uint32_t i = 0; i < 2; i++) {
+        (void)run_new(&org, (struct org_task){.project = "owner", .slots = 1, .fixed = true});
+        (void)run_new(&org, (struct org_task){.project = "guest", .slots = 1});
+    }
+    const task_id task = org_submit(&org, (struct org_task){.project = "owner", .slots = 2});
+    (void)org_pass(&org);
+    const struct reason why = waits(&org, task, REASON_NO_ROOM);
+    assert_int_equal(why.until_ms, 0);
+    assert_int_equal(why.wanted, 2 * SLOT_MILLI);
+    org_done(&org);
+}
+
 static void pool_preempt_hour(struct pool_spec *spec)
 {
     spec->preempt_min_runtime_ms = 60 * MINUTE_MS;

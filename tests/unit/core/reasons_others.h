@@ -5,6 +5,8 @@
 void what_was_lent_comes_back(void **state);
 void the_oldest_borrower_gives_first(void **state);
 void a_gang_waits_for_as_many_as_it_needs(void **state);
+void the_moment_is_exact_among_thirty(void **state);
+void time_does_not_help_where_too_little_would_leave(void **state);
 void lower_priorities_have_their_runtime_too(void **state);
 void the_delay_counts_for_every_way(void **state);
 void the_later_of_delay_and_runtime(void **state);

@@ -32,6 +32,8 @@ static inline void yard_pool(struct yard *yard, int64_t patience_ms)
                                    .title = "",
                                    .description = "",
                                    .patience_ms = patience_ms,
+                                   .idle_for_waiting = PERCENT_WHOLE,
+                                   .loss_for_sharing = PERCENT_WHOLE,
                                    .aux_tasks = 100};
     struct fact fact = yard_fact(yard, FACT_POOL_SET);
     fact.pool_set.pool = (pool_id){1};

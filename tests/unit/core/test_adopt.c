@@ -52,6 +52,8 @@ static void what_is_not_free_is_not_taken(void **state)
     const struct adopted both[] = {{.index = 0, .node = node}, {.index = 1, .node = node}};
     assert_int_equal(adopt(&rig, task, both, 2), VERDICT_REFUSED);
     assert_int_equal(rig.facts.refusal.code, REASON_NO_ROOM);
+    assert_int_equal(rig.facts.refusal.node.v, node.v);
+    assert_string_equal(rig.facts.refusal.text, "n1");
     assert_int_equal(query_task(rig.core, task)->active_count, 0);
     assert_int_equal(adopt(&rig, task, both, 1), VERDICT_OK);
     assert_int_equal(adopt(&rig, task, both, 1), VERDICT_CONFLICT); /* it runs already */
@@ -71,6 +73,8 @@ static void a_gang_is_taken_whole(void **state)
     const struct adopted both[] = {{.index = 0, .node = second}, {.index = 1, .node = first}};
     assert_int_equal(adopt(&rig, task, both, 1), VERDICT_REFUSED);
     assert_int_equal(rig.facts.refusal.code, REASON_GANG_SHORT);
+    assert_int_equal(rig.facts.refusal.have, 1);
+    assert_int_equal(rig.facts.refusal.need, 2);
     assert_int_equal(adopt(&rig, task, both, 2), VERDICT_OK);
     assert_int_equal(query_instance(rig.core, task, 0)->node.v, second.v);
     assert_int_equal(query_instance(rig.core, task, 1)->node.v, first.v);

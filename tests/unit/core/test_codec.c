@@ -1,8 +1,10 @@
 /* test_codec.c - facts and the state as bytes: there and back, cut off, and damaged.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core_rig.h"
+#include "damage_map.h"
 
 #include "base/mem.h"
+#include "core/model/codec.h"
 #include "core/model/object.h"
 
 #include <stdio.h>
@@ -302,10 +304,30 @@ static void fill_head_blocked(struct fact *fact)
 
 static void fill_reserved(struct fact *fact)
 {
-    static const struct reservation list[] = {{{12}, 1700000000000}, {{15}, 0}};
+    static const struct reservation list[] = {{{12}, 1700000000000, true}, {{15}, 0, false}};
     fact->reserved.pool.v = 2;
     fact->reserved.at = list;
     fact->reserved.count = 2;
+}
+
+static void fill_budgets(struct fact *fact)
+{
+    fact->budgets.pool.v = 2;
+    fact->budgets.idle = (struct bucket){.level = 7000, .rate = -30, .most = 9000};
+    fact->budgets.loss = (struct bucket){.level = -500, .rate = 10, .most = 800};
+}
+
+static void fill_credit(struct fact *fact)
+{
+    fact->credit.pool.v = 2;
+    fact->credit.row = (struct credit){
+        .account = {5}, .dim = 1, .share = 8000, .bucket = {.level = -70, .rate = 3, .most = 90}};
+}
+
+static void fill_released_holder(struct fact *fact)
+{
+    fact->released_holder.pool.v = 2;
+    fact->released_holder.task.v = 12;
 }
 
 static void fill_attempt_started(struct fact *fact)
@@ -391,6 +413,9 @@ static void fact_of(enum fact_type type, struct fact *fact)
         [FACT_ALLOCATED] = fill_allocated,
         [FACT_HEAD_BLOCKED] = fill_head_blocked,
         [FACT_RESERVED] = fill_reserved,
+        [FACT_BUDGETS] = fill_budgets,
+        [FACT_CREDIT] = fill_credit,
+        [FACT_RELEASED] = fill_released_holder,
         [FACT_ATTEMPT_STARTED] = fill_attempt_started,
         [FACT_ATTEMPT_STOPPING] = fill_attempt_stopping,
         [FACT_ATTEMPT_ENDED] = fill_attempt_ended,
@@ -453,6 +478,23 @@ static void every_fact_comes_back_byte_for_byte(void **state)
     arena_done(&arena);
 }
 
+static void sixteen_bytes_are_read_or_none(void **state)
+{
+    (void)state;
+    static const uint8_t bytes[17] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17};
+    static const uint8_t nothing[16] = {0};
+    uint8_t read[16];
+    struct bytes_reader in = {.p = bytes, .left = 16};
+    codec_get_16(&in, read);
+    assert_false(in.bad);
+    assert_int_equal(in.left, 0);
+    assert_memory_equal(read, bytes, 16);
+    in = (struct bytes_reader){.p = bytes, .left = 15};
+    codec_get_16(&in, read);
+    assert_true(in.bad);
+    assert_memory_equal(read, nothing, 16);
+}
+
 static void a_submitted_task_keeps_every_field(void **state)
 {
     (void)state;
@@ -511,12 +553,17 @@ static void damaged_facts_are_read_or_refused_never_worse(void **state)
 {
     (void)state;
     struct arena arena;
+    struct buf map; /* of each fact how many of the 256 values of each byte are read */
     arena_init(&arena);
+    buf_init(&map, BYTES_MAX);
     for (unsigned type = 1; type <= FACT_TYPE_MAX; type++) {
         struct fact fact;
         fact_of((enum fact_type)type, &fact);
         struct buf bytes;
+        unsigned read = 0;
         encode(&fact, &bytes);
+        buf_add(&map, fact_type_name((enum fact_type)type),
+                strlen(fact_type_name((enum fact_type)type)));
         for (size_t at = 0; at < bytes.len * 256; at++) {
             char before = bytes.data[at / 256];
             bytes.data[at / 256] = (char)at;
@@ -524,6 +571,7 @@ static void damaged_facts_are_read_or_refused_never_worse(void **state)
             struct error e;
             struct buf second;
             if (fact_decode((struct str){bytes.data, bytes.len}, &arena, &again, &e) == ERR_OK) {
+                read++;
                 encode(&again, &second); /* whatever is read is one coding of it */
                 if (second.data[VERSION_AT] ==
                     bytes.data[VERSION_AT]) { /* else: an older version */
@@ -534,9 +582,18 @@ static void damaged_facts_are_read_or_refused_never_worse(void **state)
             }
             bytes.data[at / 256] = before;
             arena_clear(&arena);
+            if (at % 256 == 255) {
+                char number[8];
+                (void)snprintf(number, sizeof number, " %u", read);
+                buf_add(&map, number, strlen(number));
+                read = 0;
+            }
         }
+        buf_add_char(&map, '\n');
         buf_done(&bytes);
     }
+    damage_map_check("facts", &map);
+    buf_done(&map);
     arena_done(&arena);
 }
 
@@ -786,6 +843,11 @@ static void a_damaged_state_is_sound_or_refused(void **state)
     }
     assert_true(read > len); /* most numbers may be other numbers */
     free(bytes);
+    struct buf map;
+    buf_init(&map, BYTES_MAX);
+    (void)damage_map_state(rig.core, &map);
+    damage_map_check("state", &map);
+    buf_done(&map);
     rig_done(&rig);
 }
 
@@ -845,6 +907,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_fact_comes_back_byte_for_byte),
+        cmocka_unit_test(sixteen_bytes_are_read_or_none),
         cmocka_unit_test(a_submitted_task_keeps_every_field),
         cmocka_unit_test(cut_off_facts_are_refused_at_each_byte),
         cmocka_unit_test(damaged_facts_are_read_or_refused_never_worse),

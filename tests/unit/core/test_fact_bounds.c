@@ -162,6 +162,9 @@ static void pool_fresh(struct fact *fact)
     }
 
 POOL(pool_patience, patience_ms)
+POOL(pool_turn, turn_ms)
+POOL(pool_idle, idle_for_waiting)
+POOL(pool_loss, loss_for_sharing)
 POOL(pool_accepts, accepts)
 POOL(pool_aux, aux_tasks)
 POOL(pool_policy, policy)
@@ -298,7 +301,10 @@ static const struct bound bounds[] = {
     {"edited time limit", FACT_TASK_EDITED, edited_limit, 0, AMOUNT_MS_MAX},
     {"edited retries", FACT_TASK_EDITED, edited_retries, 0, RETRIES_MAX},
     {"edited grace", FACT_TASK_EDITED, edited_grace, 0, AMOUNT_MS_MAX},
-    {"patience", FACT_POOL_SET, pool_patience, 0, AMOUNT_MS_MAX},
+    {"patience", FACT_POOL_SET, pool_patience, PATIENCE_AUTO, AMOUNT_MS_MAX},
+    {"turn", FACT_POOL_SET, pool_turn, 0, AMOUNT_MS_MAX},
+    {"idle budget", FACT_POOL_SET, pool_idle, 0, PERCENT_WHOLE},
+    {"loss budget", FACT_POOL_SET, pool_loss, 0, PERCENT_WHOLE},
     {"kinds", FACT_POOL_SET, pool_accepts, 0, (1 << TASK_KIND_COUNT) - 1},
     {"zero-slot tasks", FACT_POOL_SET, pool_aux, 0, AUX_TASKS_MAX},
     {"policy", FACT_POOL_SET, pool_policy, 0, POOL_POLICY_COUNT - 1},

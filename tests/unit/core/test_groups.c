@@ -3,6 +3,7 @@
 #include "core_rig.h"
 
 #include "core/sched/explain/explain.h"
+#include "core/sched/order/form_chunk.h"
 
 #include <string.h>
 
@@ -208,6 +209,31 @@ static void minimums_and_labels_are_kept(void **state)
     rig_done(&rig);
 }
 
+/* The labels of the task and of its group count together. */
+static void a_group_has_as_many_labels_as_a_task_may(void **state)
+{
+    (void)state;
+    static const struct label labels[TASK_LABELS_MAX + 1] = {{"a", ""}, {"b", ""}, {"c", ""},
+                                                             {"d", ""}, {"e", ""}, {"f", ""},
+                                                             {"g", ""}, {"h", ""}, {"i", ""}};
+    for (uint32_t own = 0; own <= TASK_LABELS_MAX; own++) {
+        struct rig rig;
+        rig_init(&rig);
+        struct task_spec spec = elastic(true);
+        struct group_spec groups[2] = {spec.groups[0], spec.groups[1]};
+        groups[1].node_labels = labels;
+        groups[1].node_label_count = own;
+        spec.groups = groups;
+        spec.node_labels = labels + own;
+        spec.node_label_count = TASK_LABELS_MAX - own;
+        (void)rig_submit(&rig, spec); /* every fact is read back */
+        spec.node_label_count++;
+        assert_int_equal(rig_try_submit(&rig, spec), VERDICT_REFUSED);
+        assert_int_equal(rig.facts.refusal.code, REASON_LIMIT);
+        rig_done(&rig);
+    }
+}
+
 static void minimums_beyond_the_groups_are_refused(void **state)
 {
     (void)state;
@@ -227,6 +253,31 @@ static void minimums_beyond_the_groups_are_refused(void **state)
     rig_done(&rig);
 }
 
+/* Three of four workers leave, and the fourth waits. The group needs two workers together, so the fourth does not come alone. */
+static void a_group_waits_for_those_of_it_that_leave(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_init(&rig);
+    rig_node(&rig, "n1", 5, 0, 1);
+    const task_id id = rig_submit(&rig, elastic(true));
+    rig_pass(&rig);
+    assert_int_equal(running(&rig, id, 2, 6), 3);
+    const struct task *task = query_task(rig.core, id);
+    struct arena arena;
+    arena_init(&arena);
+    const struct node **at = form_chunk_at(rig.core, task, &arena);
+    uint32_t indices[6];
+    assert_int_equal(form_chunk(rig.core, task, at, 0, indices), 1);
+    assert_int_equal(indices[0], 5);
+    for (uint32_t i = 2; i < 5; i++) {
+        at[i] = NULL;
+    }
+    assert_int_equal(form_chunk(rig.core, task, at, 0, indices), 0);
+    arena_done(&arena);
+    rig_done(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -237,7 +288,9 @@ int main(void)
         cmocka_unit_test(each_group_starts_with_its_minimum),
         cmocka_unit_test(a_lost_node_breaks_one_group_only),
         cmocka_unit_test(minimums_and_labels_are_kept),
+        cmocka_unit_test(a_group_has_as_many_labels_as_a_task_may),
         cmocka_unit_test(minimums_beyond_the_groups_are_refused),
+        cmocka_unit_test(a_group_waits_for_those_of_it_that_leave),
     };
     return cmocka_run_group_tests_name("groups", tests, NULL, NULL);
 }

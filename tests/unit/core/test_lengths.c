@@ -4,6 +4,7 @@
 
 #include "core/state/change.h"
 #include "core/state/lengths.h"
+#include "core/state/state.h"
 
 static void steps_ascend_with_the_length(void **state)
 {
@@ -39,6 +40,31 @@ static struct task annas(struct core *core)
     task.shape = change_shape_take(core, task.pool, 1, &request, NULL);
     task.user = change_user_take(core, "anna");
     return task;
+}
+
+/* The hashes of groups are stored: with another hash what was learned is lost. */
+static void a_group_has_the_same_hash_for_ever(void **state)
+{
+    (void)state;
+    static const uint64_t expected[] = {0x110e6147690ee90,  0x91a5a87be593fafd, 0x2b5c3f715fc6c18d,
+                                        0x41c85082c2b8bf35, 0xa664535cb5f72839, 0x12ae30237b17df14};
+    struct core *core = core_new();
+    struct task task = annas(core);
+    task.name_hash = lengths_name_hash("sweep-1-a");
+    task.gang = true;
+    task.instance_count = 3;
+    task.kind = TASK_COMMAND;
+    lengths_learn(core, &task, 1000);
+    uint32_t count = 0;
+    for (uint64_t row = table_next(&core->lengths, 0); row != 0;
+         row = table_next(&core->lengths, row)) {
+        const struct length_group *group = table_get(&core->lengths, row);
+        assert_in_range(count, 0, 5);
+        assert_int_equal(group->hash, expected[count++]);
+    }
+    assert_int_equal(task.name_hash, 0xcdcacee3386418d2);
+    assert_int_equal(count, sizeof expected / sizeof expected[0]);
+    core_free(core);
 }
 
 /* Five runs are enough for their group, and a limit is used as far as others used theirs. */
@@ -146,6 +172,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steps_ascend_with_the_length),
         cmocka_unit_test(numbers_in_names_do_not_count),
+        cmocka_unit_test(a_group_has_the_same_hash_for_ever),
         cmocka_unit_test(a_group_is_asked_when_enough_have_ended),
         cmocka_unit_test(the_older_runs_fade),
         cmocka_unit_test(the_oldest_groups_go),

@@ -208,6 +208,9 @@ static void not_together(int64_t value)
 }
 
 SET(pool_patience, pool.patience_ms)
+SET(pool_turn, pool.turn_ms)
+SET(pool_idle, pool.idle_for_waiting)
+SET(pool_loss, pool.loss_for_sharing)
 SET(pool_accepts, pool.accepts)
 SET(pool_aux, pool.aux_tasks)
 SET(pool_policy, pool.policy)
@@ -316,7 +319,10 @@ static const struct limit limits[] = {
     {INPUT_POOL_CREATE, "name", pool_name, 1, NAME_LEN_MAX, 1},
     {INPUT_POOL_CREATE, "title", pool_title, 0, TEXT_LEN_MAX, 0},
     {INPUT_POOL_CREATE, "description", pool_description, 0, TEXT_LEN_MAX, 0},
-    {INPUT_POOL_CREATE, "patience", pool_patience, 0, AMOUNT_MS_MAX, 1},
+    {INPUT_POOL_CREATE, "patience", pool_patience, PATIENCE_AUTO, AMOUNT_MS_MAX, 1},
+    {INPUT_POOL_CREATE, "turn", pool_turn, 0, AMOUNT_MS_MAX, 1},
+    {INPUT_POOL_CREATE, "idle_for_waiting", pool_idle, 0, PERCENT_WHOLE, 0},
+    {INPUT_POOL_CREATE, "loss_for_sharing", pool_loss, 0, PERCENT_WHOLE, 0},
     {INPUT_POOL_CREATE, "accepts", pool_accepts, 0, (1 << TASK_KIND_COUNT) - 1, 0},
     {INPUT_POOL_CREATE, "aux_tasks", pool_aux, 0, AUX_TASKS_MAX, 0},
     {INPUT_POOL_CREATE, "policy", pool_policy, 0, POOL_POLICY_COUNT - 1, 0},
@@ -384,6 +390,7 @@ static void a_limit_is_taken_and_one_beyond_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_limit_is_taken_and_one_beyond_is_refused)};
+        cmocka_unit_test(a_limit_is_taken_and_one_beyond_is_refused),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

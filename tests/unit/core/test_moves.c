@@ -153,6 +153,88 @@ static void a_move_stays_in_its_line(void **state)
 
 /* ---- pauses ---- */
 
+static void pool_policy(struct rig *rig, enum pool_policy policy, bool preemption)
+{
+    const pool_id pool = query_pool_named(rig->core, POOL_DEFAULT_NAME)->id;
+    struct pool_spec spec;
+    query_pool_spec(rig->core, pool, &rig->arena, &spec);
+    spec.policy = policy;
+    spec.preemption_off = !preemption;
+    spec.patience_ms = 60000;
+    struct input in = {.type = INPUT_POOL_EDIT, .pool = {.spec = &spec, .pool = pool}};
+    assert_int_equal(rig_do(rig, in), VERDICT_OK);
+}
+
+static struct task_spec preemptible(void)
+{
+    struct task_spec spec = rig_spec();
+    spec.slots_milli = SLOT_MILLI;
+    spec.preemptible = true;
+    return spec;
+}
+
+/* Two tasks run, `next` waits at the same priority. Is some task evicted once `next` stands ahead of the second one? */
+static bool evicts_when_moved(struct rig *rig, task_id running[2], task_id *ret_next)
+{
+    rig_node(rig, "n1", 2, 0, 1);
+    running[0] = rig_submit(rig, preemptible());
+    running[1] = rig_submit(rig, preemptible());
+    rig_pass(rig);
+    *ret_next = rig_submit(rig, preemptible());
+    rig_pass(rig);
+    assert_int_equal(query_task(rig->core, running[1])->stopping_count, 0);
+    assert_int_equal(move(rig, *ret_next, running[1], false), VERDICT_OK);
+    rig->now_ms++; /* what starts in a moment is not taken back in that moment */
+    rig_pass(rig);
+    return query_task(rig->core, *ret_next)->claimed_count > 0;
+}
+
+static void a_task_moved_ahead_takes_the_place_of_an_equal_one(void **state)
+{
+    struct rig *rig = *state;
+    task_id running[2];
+    task_id next;
+    pool_policy(rig, POLICY_PRIORITY, true);
+    assert_true(evicts_when_moved(rig, running, &next));
+    assert_int_equal(query_task(rig->core, running[0])->stopping_count, 0);
+    assert_int_equal(query_task(rig->core, running[1])->stopping_count, 1);
+    assert_int_equal(query_pool_named(rig->core, POOL_DEFAULT_NAME)->overtaken_count, 1);
+}
+
+static void only_where_priorities_preempt(void **state)
+{
+    struct rig *rig = *state;
+    task_id running[2];
+    task_id next;
+    pool_policy(rig, POLICY_PRIORITY, false);
+    assert_false(evicts_when_moved(rig, running, &next));
+    pool_policy(rig, POLICY_FAIR_SHARE, true);
+    rig_pass(rig);
+    assert_int_equal(query_task(rig->core, next)->claimed_count, 0);
+}
+
+static void a_new_order_of_waiting_tasks_evicts_nobody(void **state)
+{
+    struct rig *rig = *state;
+    pool_policy(rig, POLICY_PRIORITY, true);
+    rig_node(rig, "n1", 2, 0, 1);
+    struct task_spec wide = preemptible();
+    wide.slots_milli = 2 * SLOT_MILLI;
+    const task_id first = rig_submit(rig, preemptible());
+    rig_pass(rig);
+    const task_id waits = rig_submit(rig, wide);
+    const task_id runs = rig_submit(rig, preemptible()); /* the free slot is enough for it */
+    rig_pass(rig);
+    assert_int_equal(query_task(rig->core, runs)->active_count, 1);
+    const task_id last = rig_submit(rig, preemptible());
+    assert_int_equal(move(rig, last, waits, false), VERDICT_OK);
+    rig_pass(rig);
+    assert_true(query_task(rig->core, last)->rank < query_task(rig->core, runs)->rank);
+    assert_int_equal(query_task(rig->core, last)->claimed_count, 0);
+    assert_int_equal(query_task(rig->core, first)->stopping_count, 0);
+    assert_int_equal(query_task(rig->core, runs)->stopping_count, 0);
+}
+
 static void a_running_task_is_paused_and_runs_again(void **state)
 {
     struct rig *rig = *state;
@@ -411,6 +493,9 @@ int main(void)
         RIG_TEST(moves_never_run_out_of_ranks),
         RIG_TEST(other_projects_keep_their_places),
         RIG_TEST(a_move_stays_in_its_line),
+        RIG_TEST(a_task_moved_ahead_takes_the_place_of_an_equal_one),
+        RIG_TEST(only_where_priorities_preempt),
+        RIG_TEST(a_new_order_of_waiting_tasks_evicts_nobody),
         RIG_TEST(a_running_task_is_paused_and_runs_again),
         RIG_TEST(a_pause_may_be_taken_back_while_it_stops),
         RIG_TEST(a_paused_gang_leaves_whole),

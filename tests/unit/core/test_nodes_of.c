@@ -327,6 +327,74 @@ static void without_uneven_parts_others_are_refused_with_the_next_smaller(void *
     assert_int_equal(rig_try_submit(rig, asks(5)), VERDICT_OK);
 }
 
+/* Joins nodes n1, n2 … with these slots; 0 ends the list. */
+static void nodes_join(struct rig *rig, const unsigned *slots)
+{
+    for (uint8_t i = 0; slots[i] != 0; i++) {
+        const char name[] = {'n', (char)('1' + i), '\0'};
+        rig_node(rig, name, slots[i], 0, (uint8_t)(i + 1));
+    }
+}
+
+static void without_uneven_parts_nodes_are_idle_and_of_one_size(void **state)
+{
+    struct rig *rig = *state;
+    static const char *const but_n4[] = {"n1", "n2", "n3", "n5", "n6", "n7", "n8"};
+    pool_change(rig, even);
+    pool_change(rig, spread);
+    nodes_join(rig, (const unsigned[]){8, 7, 7, 4, 4, 4, 4, 4, 0});
+    struct task_spec one = asks(1);
+    one.avoid = but_n4;
+    one.avoid_count = sizeof but_n4 / sizeof but_n4[0];
+    const task_id small = rig_submit(rig, one);
+    rig_pass(rig);
+    assert_string_equal(node_of(rig, small), "n4");
+    const task_id wide = rig_submit(rig, asks(16));
+    rig_pass(rig);
+    assert_int_equal(nodes_held(rig, wide), 4);
+    assert_string_equal(node_of(rig, wide), "n5");
+    const task_id next = rig_submit(rig, asks(8));
+    rig_pass(rig);
+    assert_string_equal(node_of(rig, next), "n1");
+}
+
+static void without_uneven_parts_the_size_that_is_idle_is_chosen(void **state)
+{
+    struct rig *rig = *state;
+    pool_change(rig, even);
+    nodes_join(rig, (const unsigned[]){6, 6, 3, 3, 3, 3, 0});
+    const task_id first = rig_submit(rig, asks(12));
+    const task_id second = rig_submit(rig, asks(12)); /* n1 and n2 are spoken for */
+    rig_pass(rig);
+    assert_int_equal(nodes_held(rig, first), 2);
+    assert_int_equal(nodes_held(rig, second), 4);
+    const task_id third = rig_submit(rig, asks(12)); /* nothing is idle: the fewest nodes */
+    assert_int_equal(query_task(rig->core, third)->instance_count, 2);
+}
+
+static void without_uneven_parts_a_larger_node_is_named_as_such(void **state)
+{
+    struct rig *rig = *state;
+    static const char *const but_n1[] = {"n2", "n3"};
+    pool_change(rig, even);
+    nodes_join(rig, (const unsigned[]){4, 4, 6, 0});
+    struct task_spec one = asks(1);
+    one.avoid = but_n1;
+    one.avoid_count = 2;
+    rig_submit(rig, one);
+    rig_pass(rig);
+    const task_id wide = rig_submit(rig, asks(8));
+    rig_pass(rig);
+    assert_int_equal(nodes_held(rig, wide), 0);
+    struct explanation why;
+    explain_task(rig->core, wide, &why);
+    assert_int_equal(why.near_count, 3);
+    assert_string_equal(query_node_name(rig->core, why.near[2].node), "n3");
+    assert_int_equal(why.near[2].code, REASON_TOO_LARGE);
+    assert_int_equal(why.near[2].wanted, 4000);
+    assert_int_equal(why.near[2].available, 6000);
+}
+
 /* ---- scores and figures ---- */
 
 static void score_is(enum pool_placement placement, unsigned slots, unsigned free, int64_t over,
@@ -354,6 +422,45 @@ static void packing_likes_the_full_and_spreading_the_empty(void **state)
     score_is(PLACEMENT_PACK, 0, 0, 0, 1);
     score_is(PLACEMENT_SPREAD, 0, 0, 0, 1);
     assert_true(score_compare((struct score){1, 3}, (struct score){1, 2}) < 0);
+}
+
+static void pack(struct pool_spec *spec)
+{
+    spec->placement = PLACEMENT_PACK;
+}
+
+/* The node of a task that requests nothing, beside nodes of which 0, 2 and 3 of 4 slots are in use. */
+static const char *aux_goes_to(struct rig *rig, void (*placement)(struct pool_spec *spec))
+{
+    static const char *const but_n2[] = {"n1", "n3"};
+    static const char *const but_n3[] = {"n1", "n2"};
+    pool_change(rig, placement);
+    nodes_join(rig, (const unsigned[]){4, 4, 4, 0});
+    struct task_spec two = asks(2);
+    struct task_spec three = asks(3);
+    struct task_spec nothing = asks(0);
+    two.avoid = but_n2;
+    two.avoid_count = 2;
+    three.avoid = but_n3;
+    three.avoid_count = 2;
+    nothing.cpu_milli = ASK_NOTHING;
+    nothing.memory_bytes = ASK_NOTHING;
+    rig_submit(rig, two);
+    rig_submit(rig, three);
+    rig_pass(rig);
+    const task_id aux = rig_submit(rig, nothing);
+    rig_pass(rig);
+    return node_of(rig, aux);
+}
+
+static void a_task_without_requests_leaves_idle_nodes_idle(void **state)
+{
+    assert_string_equal(aux_goes_to(*state, pack), "n3");
+}
+
+static void a_task_without_requests_is_spread_to_an_idle_node(void **state)
+{
+    assert_string_equal(aux_goes_to(*state, spread), "n1");
 }
 
 static void a_waiting_task_is_shown_the_node_it_will_get_first(void **state)
@@ -414,6 +521,11 @@ int main(void)
         TEST(where_there_are_not_enough_equal_nodes_uneven_ones_serve),
         TEST(without_uneven_parts_each_fills_a_node),
         TEST(without_uneven_parts_others_are_refused_with_the_next_smaller),
+        TEST(without_uneven_parts_nodes_are_idle_and_of_one_size),
+        TEST(without_uneven_parts_the_size_that_is_idle_is_chosen),
+        TEST(without_uneven_parts_a_larger_node_is_named_as_such),
+        TEST(a_task_without_requests_leaves_idle_nodes_idle),
+        TEST(a_task_without_requests_is_spread_to_an_idle_node),
         TEST(packing_likes_the_full_and_spreading_the_empty),
         TEST(a_waiting_task_is_shown_the_node_it_will_get_first),
         TEST(a_pool_counts_what_its_nodes_are),

@@ -480,6 +480,8 @@ int main(void)
         cmocka_unit_test(what_was_lent_comes_back),
         cmocka_unit_test(the_oldest_borrower_gives_first),
         cmocka_unit_test(a_gang_waits_for_as_many_as_it_needs),
+        cmocka_unit_test(the_moment_is_exact_among_thirty),
+        cmocka_unit_test(time_does_not_help_where_too_little_would_leave),
         cmocka_unit_test(lower_priorities_have_their_runtime_too),
         cmocka_unit_test(the_delay_counts_for_every_way),
         cmocka_unit_test(the_later_of_delay_and_runtime),

@@ -46,6 +46,69 @@ static void tasks_that_are_not_there_are_named(void **state)
     }
     assert_int_equal(query_queue_next(org.rig.core, org_pool_id, (task_id){99}).v, 0);
     assert_int_equal(query_task_outcome(org.rig.core, (task_id){99}), TASK_PENDING);
+    assert_null(query_instance(org.rig.core, (task_id){99}, 0));
+    assert_null(query_instance_claim(org.rig.core, (task_id){99}, 0));
+    assert_null(query_task_eviction(org.rig.core, (task_id){99}));
+    org_done(&org);
+}
+
+/* Number 0, the number after the last, and one that was never given. */
+static const uint32_t nobody[] = {0, 2, 99};
+
+static void every_input_about_a_task_needs_the_task(void **state)
+{
+    (void)state;
+    static const enum input_type types[] = {INPUT_TASK_START, INPUT_TASK_PAUSE, INPUT_TASK_ACTIVATE,
+                                            INPUT_TASK_KILL,  INPUT_TASK_MOVE,  INPUT_TASK_EDIT,
+                                            INPUT_TASK_ADOPT};
+    const struct task_spec spec = rig_spec();
+    const struct task_edit edit = {.fields = TASK_EDIT_priority, .spec = &spec};
+    struct org org;
+    org_init(&org);
+    org_nodes(&org, 1, 1);
+    const task_id ended = rig_submit(&org.rig, rig_spec());
+    rig_pass(&org.rig);
+    rig_run(&org.rig, ended, 0, 0);
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        struct input in = {.type = types[i]};
+        in.task.edit = &edit;
+        for (size_t j = 0; j < sizeof nobody / sizeof nobody[0]; j++) {
+            in.task.task.v = nobody[j];
+            assert_int_equal(rig_do(&org.rig, in), VERDICT_NOT_FOUND);
+            assert_int_equal(org.rig.facts.refusal.code, REASON_UNKNOWN_OBJECT);
+            assert_string_equal(org.rig.facts.refusal.text, "task");
+            assert_int_equal(org.rig.facts.refusal.task.v, nobody[j]);
+        }
+        in.task.task = ended;
+        assert_int_equal(rig_do(&org.rig, in), VERDICT_CONFLICT);
+        assert_int_equal(org.rig.facts.refusal.code, REASON_WRONG_STATE);
+    }
+    org_done(&org);
+}
+
+static void every_input_about_a_node_needs_the_node(void **state)
+{
+    (void)state;
+    static const enum input_type types[] = {INPUT_NODE_SILENT, INPUT_NODE_LOST, INPUT_NODE_EDIT,
+                                            INPUT_NODE_REMOVE};
+    const struct node_edit edit = {.fields = NODE_EDIT_DRAIN, .drain = true};
+    struct org org;
+    org_init(&org);
+    org_nodes(&org, 1, 1);
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        struct input in = {.type = types[i]};
+        in.node.edit = &edit;
+        for (size_t j = 0; j < sizeof nobody / sizeof nobody[0]; j++) {
+            in.node.node.v = nobody[j];
+            assert_int_equal(rig_do(&org.rig, in), VERDICT_NOT_FOUND);
+        }
+    }
+    const struct report report = {.type = REPORT_STARTED, .key = {{1}, 0, 1}};
+    struct input in = {.type = INPUT_REPORT, .report = {.reports = &report, .count = 1}};
+    for (size_t j = 0; j < sizeof nobody / sizeof nobody[0]; j++) {
+        in.report.node.v = nobody[j];
+        assert_int_equal(rig_do(&org.rig, in), VERDICT_NOT_FOUND);
+    }
     org_done(&org);
 }
 
@@ -235,6 +298,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_not_there_is_named),
         cmocka_unit_test(tasks_that_are_not_there_are_named),
+        cmocka_unit_test(every_input_about_a_task_needs_the_task),
+        cmocka_unit_test(every_input_about_a_node_needs_the_node),
         cmocka_unit_test(a_staged_task_of_a_deleted_pool_does_not_start),
         cmocka_unit_test(quotas_have_limits),
         cmocka_unit_test(edits_have_the_limits_of_what_is_new),

@@ -48,7 +48,7 @@ static void taking_back_leaves_no_trace(void **state)
     assert_null(search_first(&trial.overlay, &later, 1));
     for (int i = 0; i < 3; i++) {
         const size_t mark = trial_mark(&trial);
-        trial_evict(&trial, query_instance(yard.core, runs, 0), &why);
+        trial_evict(&trial, query_instance(yard.core, runs, 0), &why, false);
         const struct node *node = search_first(&trial.overlay, &later, 1);
         assert_non_null(node);
         trial_place(&trial, &later, node, 0);
@@ -75,7 +75,7 @@ static void take_place_of(struct yard *yard, task_id victim, task_id claimant)
     fact_list_init(&facts, &yard->arena);
     trial_init(&trial, yard->core, pool, &yard->arena);
     struct asker asker = asker_of(yard, claimant, VIEW_LATER);
-    trial_evict(&trial, query_instance(yard->core, victim, 0), &why);
+    trial_evict(&trial, query_instance(yard->core, victim, 0), &why, false);
     const struct node *node = search_first(&trial.overlay, &asker, 1);
     assert_non_null(node);
     trial_place(&trial, &asker, node, 0);

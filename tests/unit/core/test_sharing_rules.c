@@ -333,8 +333,71 @@ static void nobody_ends_as_saturated_as_those_who_paid(void **state)
     arena_done(&arena);
 }
 
+/* With the claim the taker holds `load` of its share, the giver keeps `rest` of its own. All in thousandths. */
+static void a_taker_above_its_share_must_stay_the_less_saturated(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t load, share, rest, giver_share;
+        bool balanced;
+    } cases[] = {
+        {5, 5, 1, 5, true},  /* within its share */
+        {6, 5, 7, 5, true},  /* 1.2 against 1.4 */
+        {6, 5, 6, 5, false}, /* as saturated */
+        {6, 5, 5, 5, false},   {12, 10, 5, 4, true},
+        {13, 10, 5, 4, false}, {1, 0, 5, 5, false}, /* no share at all */
+        {2, 1, 3, 1, true},    {3, 1, 3, 1, false},
+        {6, 5, 0, 5, false}, /* the giver would keep nothing */
+        {6, 5, 3, 0, true},  /* the giver has no share */
+        {6, 5, 1, 1, false},
+    };
+    struct arena arena;
+    arena_init(&arena);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct account_view taker = account(NULL, 0, 0, 0, 0);
+        struct account_view giver = account(NULL, 1, 0, 0, 0);
+        taker.share.at[DIM_SLOTS] = cases[i].share;
+        taker.allocated.at[DIM_SLOTS] = cases[i].load - 1;
+        giver.share.at[DIM_SLOTS] = cases[i].giver_share;
+        giver.allocated.at[DIM_SLOTS] = cases[i].rest + 1;
+        account_allocatable(&taker);
+        account_allocatable(&giver);
+        giver.allocatable.at[DIM_SLOTS] = 0; /* it may give: only the outcome is judged here */
+        const struct vector one = {{1}};
+        struct claimant claim = claim_of(&taker, 0, true);
+        struct losses losses;
+        claim.request = one;
+        reclaim_rules_losses_init(&losses, 2, &arena);
+        assert_int_equal(reclaim_rules_take(&claim, &losses, &giver, &one), RECLAIM_BY_SHARE);
+        if (reclaim_rules_balanced(&claim, &losses) != cases[i].balanced) {
+            fail_msg("case %zu", i);
+        }
+    }
+    arena_done(&arena);
+}
+
+/* A department that promises more cpu than it is guaranteed cannot keep what it promised; in slots it can. */
+static void a_guarantee_counts_in_each_resource_alone(void **state)
+{
+    (void)state;
+    struct account_view top = account(NULL, 0, 10, 10, 4);
+    struct account_view below = account(&top, 1, 5, 5, 2);
+    const struct vector piece = {{0, 500}};
+    top.guaranteed.at[DIM_CPU] = 4000;
+    top.promised = (struct vector){{5 * SLOT, 4000}};
+    below.guaranteed.at[DIM_CPU] = 4000;
+    below.allocated.at[DIM_CPU] = 3000;
+    assert_true(account_keeps(&POOL, &below, &top, &below.allocated, &piece));
+    top.promised.at[DIM_CPU] = 4001;
+    assert_false(account_keeps(&POOL, &below, &top, &below.allocated, &piece));
+    const struct vector slot = slots(1);
+    assert_true(account_keeps(&POOL, &below, &top, &below.allocated, &slot));
+    top.promised.at[DIM_SLOTS] = 11 * SLOT;
+    assert_false(account_keeps(&POOL, &below, &top, &below.allocated, &slot));
+}
+
 /* Without this rule the two would evict each other in turn for ever. */
-static void who_ends_above_its_guarantee_leaves_that_of_others_whole(void **state)
+static void who_ends_above_its_guarantee_leaves_what_fits_that_of_others(void **state)
 {
     (void)state;
     const struct account_view a = account(NULL, 0, 6, 7, 3);
@@ -360,6 +423,28 @@ static void who_ends_above_its_guarantee_leaves_that_of_others_whole(void **stat
     assert_true(reclaim_rules_balanced(
         &within, &losses)); /* a stays within its guarantee: b cannot take back */
     arena_done(&arena);
+}
+
+static void a_guarantee_shields_what_fits_it(void **state)
+{
+    (void)state;
+    struct account_view payer = account(NULL, 0, 3, 3, 8);
+    const struct vector none = slots(0);
+    const struct vector one = slots(1);
+    const struct vector two = slots(2);
+    const struct vector four = slots(4);
+    assert_true(reclaim_rules_shields(&POOL, &payer, &one, &two));
+    assert_false(reclaim_rules_shields(&POOL, &payer, &two, &two)); /* not beside what it keeps */
+    assert_false(reclaim_rules_shields(&POOL, &payer, &none, &four));
+    payer.guaranteed.at[DIM_CPU] = 1000;
+    struct vector much = one;
+    much.at[DIM_CPU] = 2000;
+    assert_false(reclaim_rules_shields(&POOL, &payer, &none, &much)); /* every resource counts */
+    payer.guaranteed.at[DIM_CPU] = ALL;
+    const struct account_view child = account(&payer, 1, 4, 3, 8);
+    account_promise(&payer, &child); /* more than it has: then the whole guarantee is kept */
+    assert_true(reclaim_rules_shields(&POOL, &payer, &two, &four));
+    assert_false(reclaim_rules_shields(&POOL, &payer, &four, &four));
 }
 
 static void a_department_without_share_takes_nothing(void **state)
@@ -417,7 +502,9 @@ static void protections_end_at_their_moment(void **state)
     (void)state;
     assert_true(runtime_protected(1000, 500, 1499));
     assert_false(runtime_protected(1000, 500, 1500));
-    assert_false(runtime_protected(1000, 0, 1000));
+    assert_true(
+        runtime_protected(1000, 0, 1000)); /* nothing is taken back in the moment of its start */
+    assert_false(runtime_protected(1000, 0, 1001));
     assert_int_equal(runtime_evict_from_ms(1000, 0, 50), 1050);
     assert_int_equal(runtime_evict_from_ms(1000, 4000, 50), 4050);
 }
@@ -438,7 +525,10 @@ int main(void)
         cmocka_unit_test(pieces_are_taken_while_the_giver_is_above_its_right),
         cmocka_unit_test(accounts_meet_where_their_paths_part),
         cmocka_unit_test(nobody_ends_as_saturated_as_those_who_paid),
-        cmocka_unit_test(who_ends_above_its_guarantee_leaves_that_of_others_whole),
+        cmocka_unit_test(a_taker_above_its_share_must_stay_the_less_saturated),
+        cmocka_unit_test(a_guarantee_counts_in_each_resource_alone),
+        cmocka_unit_test(who_ends_above_its_guarantee_leaves_what_fits_that_of_others),
+        cmocka_unit_test(a_guarantee_shields_what_fits_it),
         cmocka_unit_test(a_department_without_share_takes_nothing),
         cmocka_unit_test(minimum_runtime_comes_from_the_account_below_the_common_one),
         cmocka_unit_test(protections_end_at_their_moment),

@@ -191,6 +191,64 @@ static void keys_expire_after_a_day(void **state)
     assert_int_equal(query_task_last(rig->core).v, 2);
 }
 
+static void only_keys_of_a_day_ago_expire(void **state)
+{
+    struct rig *rig = *state;
+    const int64_t hour = (int64_t)60 * 60 * 1000;
+    struct task_spec spec = rig_spec();
+    struct input old = {
+        .type = INPUT_TASK_SUBMIT,
+        .submit = {.specs = &spec, .count = 1, .has_key = true, .key = {1}, .body_hash = {4}}};
+    struct input young = old;
+    young.submit.key[0] = 2;
+    assert_int_equal(rig_do(rig, old), VERDICT_OK);
+    rig->now_ms += 1;
+    assert_int_equal(rig_do(rig, young), VERDICT_OK);
+    rig->now_ms += 24 * hour - 1;
+    assert_int_equal(rig_do(rig, (struct input){.type = INPUT_TICK}), VERDICT_OK);
+    assert_int_equal(rig_do(rig, young), VERDICT_REPEATED);
+    assert_int_equal(rig_do(rig, old), VERDICT_OK);
+}
+
+/* Two keys whose bits would overlap if a byte were shifted by less than eight. */
+static void every_bit_of_a_key_counts(void **state)
+{
+    struct rig *rig = *state;
+    struct task_spec spec = rig_spec();
+    uint64_t tasks = 0;
+    for (unsigned bit = 0; bit < 128; bit++) {
+        struct input in = {.type = INPUT_TASK_SUBMIT,
+                           .submit = {.specs = &spec, .count = 1, .has_key = true}};
+        in.submit.key[bit / 8] = (uint8_t)(1u << bit % 8);
+        assert_int_equal(rig_do(rig, in), VERDICT_OK);
+        assert_int_equal(query_task_last(rig->core).v, ++tasks);
+    }
+}
+
+static void the_spec_names_the_project_and_the_pool_that_were_chosen(void **state)
+{
+    struct rig *rig = *state;
+    const char *const pools[] = {"default"};
+    const struct account_spec project = {.name = "p", .kind = ACCOUNT_PROJECT};
+    struct input in = {.type = INPUT_ACCOUNT_SET, .account = {.spec = &project}};
+    assert_int_equal(rig_do(rig, in), VERDICT_OK);
+    static const struct {
+        const char *project, *chosen;
+        uint32_t pools;
+    } cases[] = {{"p", "p", 0}, {"p", "p", 1}, {NULL, "default", 0}, {"", "default", 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct task_spec spec = rig_spec();
+        spec.project = cases[i].project;
+        spec.pools = pools;
+        spec.pool_count = cases[i].pools;
+        (void)rig_submit(rig, spec);
+        const struct task_spec *kept = rig_fact(rig, FACT_TASK_SUBMITTED)->task_submitted.spec;
+        assert_string_equal(kept->project, cases[i].chosen);
+        assert_int_equal(kept->pool_count, 1);
+        assert_string_equal(kept->pools[0], "default");
+    }
+}
+
 /* A step without the rig's look at all bytes, for a state that is large. */
 static enum verdict step_plain(struct rig *rig, struct input in)
 {
@@ -281,6 +339,9 @@ int main(void)
         RIG_TEST(all_tasks_of_a_submission_or_none),
         RIG_TEST(a_key_seen_before_repeats_or_is_refused),
         RIG_TEST(keys_expire_after_a_day),
+        RIG_TEST(only_keys_of_a_day_ago_expire),
+        RIG_TEST(every_bit_of_a_key_counts),
+        RIG_TEST(the_spec_names_the_project_and_the_pool_that_were_chosen),
         RIG_TEST(over_the_limit_the_oldest_keys_go_early),
         RIG_TEST(staged_tasks_wait_for_their_start),
         RIG_TEST(the_queue_is_priority_then_submission),

@@ -74,6 +74,74 @@ static void next_and_previous_skip_what_is_gone(void **state)
     table_done(&table);
 }
 
+/* Rows here and there, against a plain array: a lone row at either end of a chunk and of a page, gaps of whole chunks and pages. */
+static void next_and_previous_agree_with_a_plain_array(void **state)
+{
+    (void)state;
+    enum { ROWS = 6000 };
+    static const uint32_t chunks[] = {1, 2, 8, 64};
+    for (size_t c = 0; c < sizeof chunks / sizeof chunks[0]; c++) {
+        struct table table;
+        bool live[ROWS + 2] = {false};
+        uint32_t dice = 7;
+        table_init(&table, sizeof(struct row), chunks[c], NULL);
+        fill(&table, ROWS);
+        for (uint64_t id = 1; id <= ROWS; id++) {
+            dice = dice * 1103515245u + 12345u;
+            const bool edge = id % 64 <= 1 || id % 64 == 63;
+            const bool gap = id / 512 % 3 == 1;
+            live[id] = !gap && dice >> 16 < (edge ? 20000u : 2000u);
+            if (!live[id]) {
+                table_remove(&table, id);
+            }
+        }
+        uint64_t below = 0;
+        for (uint64_t id = 1; id <= ROWS + 1; id++) {
+            assert_int_equal(table_prev(&table, id), below);
+            below = live[id] ? id : below;
+        }
+        uint64_t above = 0;
+        for (uint64_t id = ROWS + 1; id-- > 0;) {
+            assert_int_equal(table_next(&table, id), above);
+            above = live[id] ? id : above;
+        }
+        assert_int_equal(table_prev(&table, 0), 0);
+        table_done(&table);
+    }
+}
+
+/* The place of a page that is gone still has its number, behind the last. */
+static void pages_go(uint32_t rows_per_chunk)
+{
+    enum { PAGES = 3 };
+    const uint64_t page = (uint64_t)rows_per_chunk * TABLE_PAGE_CHUNKS;
+    struct table table;
+    table_init(&table, sizeof(struct row), rows_per_chunk, NULL);
+    fill(&table, PAGES * page - 1);
+    for (uint64_t pages = PAGES; pages > 1; pages--) {
+        const uint64_t first = (pages - 1) * page;
+        assert_int_equal(table_prev(&table, first), first - 1);
+        for (uint64_t id = first; id < pages * page; id++) {
+            table_remove(&table, id);
+        }
+        for (uint64_t id = first; id < pages * page; id++) {
+            assert_int_equal(table_prev(&table, id), first - 1);
+            assert_int_equal(table_next(&table, id), 0);
+            assert_null(table_get(&table, id));
+        }
+        assert_int_equal(table_next(&table, first - 1), 0);
+        assert_int_equal(table_prev(&table, UINT64_MAX), first - 1);
+    }
+    table_done(&table);
+}
+
+static void rows_of_a_page_that_is_gone_are_not_found(void **state)
+{
+    (void)state;
+    pages_go(2);
+    pages_go(TABLE_CHUNK_ROWS_MAX);
+}
+
 static void memory_follows_the_live_rows(void **state)
 {
     (void)state;
@@ -159,6 +227,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_found_by_number),
         cmocka_unit_test(next_and_previous_skip_what_is_gone),
+        cmocka_unit_test(next_and_previous_agree_with_a_plain_array),
+        cmocka_unit_test(rows_of_a_page_that_is_gone_are_not_found),
         cmocka_unit_test(memory_follows_the_live_rows),
         cmocka_unit_test(a_copy_is_not_changed_by_the_original),
         cmocka_unit_test(references_in_rows_are_counted),

@@ -22,8 +22,8 @@ static void levels_set(struct rig *rig, const char *const *levels, uint32_t coun
     assert_int_equal(rig_do(rig, in), VERDICT_OK);
 }
 
-static node_id node_in(struct rig *rig, const char *name, unsigned slots, const char *zone,
-                       const char *rack)
+static node_id node_with(struct rig *rig, const char *name, unsigned slots, const char *zone,
+                         const char *rack, int64_t cpu_milli)
 {
     static uint8_t supervisor;
     const struct label labels[] = {{"zone", zone}, {"rack", rack}};
@@ -32,7 +32,7 @@ static node_id node_in(struct rig *rig, const char *name, unsigned slots, const 
                                    .labels = labels,
                                    .label_count = rack != NULL ? 2 : 1,
                                    .slots_milli = (int64_t)slots * 1000,
-                                   .cpu_milli = 64000,
+                                   .cpu_milli = cpu_milli,
                                    .memory_bytes = 1 << 30,
                                    .supervisor = {++supervisor, 7},
                                    .boot_id = "b",
@@ -42,6 +42,12 @@ static node_id node_in(struct rig *rig, const char *name, unsigned slots, const 
     in.node.spec = &spec;
     assert_int_equal(rig_do(rig, in), VERDICT_OK);
     return query_node_named(rig->core, name)->id;
+}
+
+static node_id node_in(struct rig *rig, const char *name, unsigned slots, const char *zone,
+                       const char *rack)
+{
+    return node_with(rig, name, slots, zone, rack, 64000);
 }
 
 static struct task_spec gang_of(uint32_t instances, const char *required, const char *preferred)
@@ -301,6 +307,35 @@ static void the_topology_changes_while_it_waits(void **state)
     rig_done(&rig);
 }
 
+/* A slot brings 8 cpus on one node of the rack and 1 on the other. The gang of three fits the limit as 8 + 1 + 1 only. */
+static void a_gang_in_one_rack_stays_within_the_cpu_limit(void **state)
+{
+    (void)state;
+    for (int64_t limit = 9000; limit <= 10000; limit += 1000) {
+        struct rig rig;
+        rig_init(&rig);
+        levels_set(&rig, zone_rack, 2);
+        node_with(&rig, "a1", 2, "a", "1", 16000);
+        node_with(&rig, "a2", 2, "a", "1", 2000);
+        const struct quota_amount amount = {"cpu", QUOTA_UNSET, limit, QUOTA_WEIGHT_DEFAULT};
+        const struct quota_spec quota = {.amounts = &amount,
+                                         .amount_count = 1,
+                                         .rules.rank = QUOTA_RANK_DEFAULT,
+                                         .rules.preempt_min_runtime_ms = QUOTA_INHERIT,
+                                         .rules.reclaim_min_runtime_ms = QUOTA_INHERIT};
+        struct input in = {.type = INPUT_QUOTA_SET};
+        in.quota.account = ACCOUNT_DEFAULT_PROJECT;
+        in.quota.pool = query_pool_named(rig.core, "default")->id;
+        in.quota.spec = &quota;
+        assert_int_equal(rig_do(&rig, in), VERDICT_OK);
+        const task_id task = rig_submit(&rig, gang_of(3, "rack", ""));
+        rig_pass(&rig);
+        const struct task *row = query_task(rig.core, task);
+        assert_int_equal(row->active_count, limit == 10000 ? 3 : 0);
+        rig_done(&rig);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -314,6 +349,7 @@ int main(void)
         cmocka_unit_test(wide_tasks_keep_their_topology),
         cmocka_unit_test(resources_change_and_the_topology_stays),
         cmocka_unit_test(the_topology_changes_while_it_waits),
+        cmocka_unit_test(a_gang_in_one_rack_stays_within_the_cpu_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
 #include "core/model/fit.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static int setup(void **state)
 {
@@ -173,6 +174,43 @@ static void a_taste_fits_as_often_as_its_request(void **state)
     }
 }
 
+/* One and a half of two devices are idle. A request by memory takes what part of a device that memory is. */
+static void requests_by_memory_leave_what_does_not_fit(void **state)
+{
+    (void)state;
+    const struct node node = {.id = {1},
+                              .state = NODE_UP,
+                              .slots_milli = 2000,
+                              .slots_free = 1500,
+                              .cpu_milli = 8000,
+                              .cpu_free = 8000,
+                              .memory_bytes = 1 << 20,
+                              .memory_free = 1 << 20,
+                              .gpu_memory_bytes = 24 << 20,
+                              .device_count = 2,
+                              .device_free = {1000, 500}};
+    struct space place;
+    struct request half;
+    memset(&half, 0, sizeof half);
+    half.needs_gpu = true;
+    half.share_devices = 1;
+    half.gpu_memory_bytes = 12 << 20;
+    struct request whole = half;
+    whole.gpu_memory_bytes = 24 << 20;
+    struct request slot;
+    memset(&slot, 0, sizeof slot);
+    slot.slots_milli = 1000;
+    struct typical_uses uses = {.count = 1};
+    space_now(&node, &place);
+    typical_use_of(&half, 1, &uses.at[0]);
+    assert_int_equal(waste_of(&uses, &place), 0);
+    typical_use_of(&whole, 1, &uses.at[0]);
+    const int64_t waste = waste_of(&uses, &place);
+    assert_true(waste > 0);
+    typical_use_of(&slot, 1, &uses.at[0]);
+    assert_int_equal(waste_of(&uses, &place), waste);
+}
+
 static void roots_are_whole_and_exact(void **state)
 {
     (void)state;
@@ -195,6 +233,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_was_learned_survives_a_restart, setup, teardown),
         cmocka_unit_test_setup_teardown(what_few_nodes_can_take_weighs_more, setup, teardown),
         cmocka_unit_test(a_taste_fits_as_often_as_its_request),
+        cmocka_unit_test(requests_by_memory_leave_what_does_not_fit),
         cmocka_unit_test(roots_are_whole_and_exact),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -299,6 +299,20 @@ static void long_words_are_cut_between_characters(void **state)
     assert_int_equal(strlen(query_launch_name(launch)), 254);
 }
 
+/* Such words have no character between which they could be cut. */
+static void words_that_are_no_text_are_left_out(void **state)
+{
+    struct cloud *cloud = *state;
+    char words[401];
+    memset(words, 0x80, 400);
+    words[400] = '\0';
+    assert_int_equal(ask(cloud, 1), VERDICT_OK);
+    const struct provider_answer said = {
+        .launch = {1}, .says = PROVIDER_RUNNING, .name = "m", .node = "", .words = words};
+    assert_int_equal(answer(cloud, said), 1);
+    assert_string_equal(query_launch_words(query_launch(cloud->rig.core, (launch_id){1})), "");
+}
+
 /* The facts were stored, then the server died before its provider heard of them. */
 static void orders_lost_in_a_crash_are_given_again(void **state)
 {
@@ -438,17 +452,12 @@ static void keys_come_back_as_their_launch(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_launch_goes_all_the_way),
-        TEST(an_answer_that_comes_twice_counts_once),
-        TEST(late_answers_take_nothing_back),
-        TEST(answers_about_nothing_change_nothing),
-        TEST(a_failed_launch_leaves_its_reason),
-        TEST(long_words_are_cut_between_characters),
-        TEST(orders_lost_in_a_crash_are_given_again),
-        TEST(a_list_says_everything_again),
-        TEST(a_stop_is_asked_once),
-        TEST(what_cannot_be_is_refused),
-        TEST(a_pool_with_launches_stays),
+        TEST(a_launch_goes_all_the_way),           TEST(an_answer_that_comes_twice_counts_once),
+        TEST(late_answers_take_nothing_back),      TEST(answers_about_nothing_change_nothing),
+        TEST(a_failed_launch_leaves_its_reason),   TEST(long_words_are_cut_between_characters),
+        TEST(words_that_are_no_text_are_left_out), TEST(orders_lost_in_a_crash_are_given_again),
+        TEST(a_list_says_everything_again),        TEST(a_stop_is_asked_once),
+        TEST(what_cannot_be_is_refused),           TEST(a_pool_with_launches_stays),
         TEST(keys_come_back_as_their_launch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

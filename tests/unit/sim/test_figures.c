@@ -1,5 +1,6 @@
 /* test_figures.c - spreads, series, and numbers as people read them.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "sim/day_share.h"
 #include "sim/series.h"
 #include "sim/spread.h"
 #include "sim/sim_text.h"
@@ -67,6 +68,30 @@ static void a_series_thins_out(void **state)
     }
 }
 
+static void a_day_below_the_share_is_a_mean(void **state)
+{
+    (void)state;
+    enum { HOUR_MS = 3600000 };
+    struct day_shares days = {0};
+    assert_int_equal(day_share_due(&days, 1), 1); /* hour 0 begins at 0 */
+    assert_int_equal(day_share_due(&days, HOUR_MS), 1);
+    assert_int_equal(day_share_due(&days, HOUR_MS + 1), 2);
+    for (int i = 0; i < 48; i++) {
+        /* Account 0 is above and below by turns. Account 1 is below for 12 hours. */
+        day_share_note(&days, 0, i % 2 == 0 ? 1000 : -1000, 1);
+        day_share_note(&days, 1, i < 12 ? 4000 : 0, 1);
+        day_share_passed(&days, 1);
+    }
+    assert_int_equal(day_share_most(&days, 0), 1000 / 24);
+    assert_int_equal(day_share_most(&days, 1), 2000);
+    assert_int_equal(day_share_due(&days, (int64_t)48 * HOUR_MS), 0);
+    day_share_note(&days, 2, 3000, 1000000); /* a long time without an event */
+    day_share_passed(&days, 1000000);
+    assert_int_equal(day_share_most(&days, 2), 3000);
+    assert_int_equal(day_share_most(&days, 3), 0);
+    day_share_done(&days);
+}
+
 static void spans_have_the_digits_that_matter(void **state)
 {
     (void)state;
@@ -107,6 +132,7 @@ int main(void)
         cmocka_unit_test(a_spread_is_of_times_that_occurred),
         cmocka_unit_test(every_size_has_a_class),
         cmocka_unit_test(a_series_thins_out),
+        cmocka_unit_test(a_day_below_the_share_is_a_mean),
         cmocka_unit_test(spans_have_the_digits_that_matter),
         cmocka_unit_test(numbers_are_grouped_and_rounded),
     };

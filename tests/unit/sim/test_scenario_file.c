@@ -156,6 +156,7 @@ static void problems_name_their_place(void **state)
     refuses("events: [{drain: n1}]", "an event has a time 'at' and one act");
     refuses("pools: [{patience: 5m}]", "pools[0]: name: it is missing");
     refuses("trace: {format: philly}", "'file' is missing");
+    refuses("trace: {file: t.csv, arrivals: 0.51781}", "with at most 4 decimal places");
     refuses("- 5", "a map of fields is wanted");
     refuses("faults: {crash_every: 1d}\ntasks: [{runs: forever}]", "until: it is missing");
     refuses("seed: -1", "seed:");

@@ -3,6 +3,7 @@
 #include "sim/trace.h"
 
 #include "sim/models.h"
+#include "sim/trace_value.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -227,6 +228,47 @@ static void what_the_trace_does_not_say_is_said_for_all(void **state)
     }
 }
 
+static void arrivals_are_multiplied_and_lengths_are_not(void **state)
+{
+    (void)state;
+    const struct trace_options how = {.file = "t.csv", .arrivals = 5178};
+    struct error e;
+    const char *text = "submit,duration\n7,5\n9,100\n10,7\n10007,1000\n";
+    assert_int_equal(trace_read(&how, str_of(text), &scenario, &e), ERR_OK);
+    /* 2, 3 and 10,000 seconds after the first: 1.0356, 1.5534 and 5,178 rounded. */
+    const int64_t at_ms[] = {0, 1000, 2000, 5178000};
+    const int64_t runs_ms[] = {5000, 100000, 7000, 1000000};
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(scenario.jobs.at[i].at_ms, at_ms[i]);
+        assert_int_equal(scenario.jobs.at[i].runs_ms, runs_ms[i]);
+    }
+    const struct trace_options longer = {.file = "t.csv", .arrivals = 10000000};
+    assert_int_equal(
+        trace_read(&longer, str_of("submit,duration\n0,1\n9999999,1\n"), &scenario, &e),
+        ERR_INVALID);
+    assert_non_null(strstr(e.text, "more than a hundred years"));
+}
+
+static void a_factor_has_four_places(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"",    ".",       "0",         "0.0000", "-1",
+                                      "1e3", "0.51781", "1000.0001", "x"};
+    struct error e;
+    int64_t factor = 0;
+    assert_int_equal(trace_value_factor(str_of("0.5178"), &factor, &e), ERR_OK);
+    assert_int_equal(factor, 5178);
+    assert_int_equal(trace_value_factor(str_of("2"), &factor, &e), ERR_OK);
+    assert_int_equal(factor, 20000);
+    assert_int_equal(trace_value_factor(str_of("1.05"), &factor, &e), ERR_OK);
+    assert_int_equal(factor, 10500);
+    assert_int_equal(trace_value_factor(str_of("1000"), &factor, &e), ERR_OK);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_int_equal(trace_value_factor(str_of(bad[i]), &factor, &e), ERR_INVALID);
+    }
+    assert_int_equal(factor, 10000000);
+}
+
 static void ages_and_amounts_have_an_end(void **state)
 {
     (void)state;
@@ -262,6 +304,8 @@ int main(void)
         WITH_SCENARIO(malformed_rows_are_named_by_their_place),
         WITH_SCENARIO(bad_rows_can_be_counted_instead),
         WITH_SCENARIO(what_the_trace_does_not_say_is_said_for_all),
+        WITH_SCENARIO(arrivals_are_multiplied_and_lengths_are_not),
+        cmocka_unit_test(a_factor_has_four_places),
         WITH_SCENARIO(ages_and_amounts_have_an_end),
         WITH_SCENARIO(a_trace_ends_at_the_limit_of_tasks),
     };

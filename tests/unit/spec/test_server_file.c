@@ -77,7 +77,7 @@ static void a_whole_file_is_read(void **state)
     assert_int_equal(file.pools[0].aux_tasks, 7);
     assert_true(file.pools[0].patience_ms == 5000);
     assert_string_equal(file.pools[1].name, "cpu");
-    assert_true(file.pools[1].patience_ms == PATIENCE_MS_DEFAULT);
+    assert_true(file.pools[1].patience_ms == PATIENCE_AUTO);
     assert_int_equal(file.pools[1].accepts, 0);
 }
 

@@ -130,15 +130,15 @@ static bool sample(size_t index, struct buf *out)
     switch (index) {
     case 0:
         buf_add_str(out, "j ");
-        agent_hello_join_encode(&(struct agent_join){"n1", "gpu"}, out);
+        agent_join_encode(&(struct agent_join){"n1", "gpu"}, out);
         return true;
     case 1:
         buf_add_str(out, "j ");
-        agent_hello_join_encode(&(struct agent_join){"n1", ""}, out);
+        agent_join_encode(&(struct agent_join){"n1", ""}, out);
         return true;
     case 2:
         buf_add_str(out, "a ");
-        agent_hello_joined_encode(&(struct agent_joined){"n1", "weir_node_x"}, out);
+        agent_joined_encode(&(struct agent_joined){"n1", "weir_node_x"}, out);
         return true;
     case 3:
     case 4:
@@ -174,11 +174,10 @@ static enum err message_again(char letter, struct str text, struct arena *arena,
     struct agent_order order;
     struct agent_batch batch;
     enum err r = ERR_OK;
-    if (letter == 'j' && (r = agent_hello_join_decode(text, arena, &join, e)) == ERR_OK) {
-        agent_hello_join_encode(&join, out);
-    } else if (letter == 'a' &&
-               (r = agent_hello_joined_decode(text, arena, &joined, e)) == ERR_OK) {
-        agent_hello_joined_encode(&joined, out);
+    if (letter == 'j' && (r = agent_join_decode(text, arena, &join, e)) == ERR_OK) {
+        agent_join_encode(&join, out);
+    } else if (letter == 'a' && (r = agent_joined_decode(text, arena, &joined, e)) == ERR_OK) {
+        agent_joined_encode(&joined, out);
     } else if (letter == 'h' && (r = agent_hello_decode(text, arena, &said, e)) == ERR_OK) {
         agent_hello_encode(&said, out);
     } else if (letter == 'r' && (r = agent_report_batch_decode(text, arena, &batch, e)) == ERR_OK) {

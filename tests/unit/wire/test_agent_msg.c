@@ -58,24 +58,23 @@ static void a_join_comes_back(void **state)
 {
     (void)state;
     struct agent_join join = {"n1", "gpu"};
-    agent_hello_join_encode(&join, &out);
+    agent_join_encode(&join, &out);
     assert_string_equal(buf_text(&out), "{\"name\":\"n1\",\"pool\":\"gpu\"}");
-    assert_int_equal(agent_hello_join_decode(written(), &arena, &join, &e), ERR_OK);
+    assert_int_equal(agent_join_decode(written(), &arena, &join, &e), ERR_OK);
     assert_string_equal(join.pool, "gpu");
-    assert_int_equal(agent_hello_join_decode(str_of("{\"name\":\"n2\"}"), &arena, &join, &e),
-                     ERR_OK);
+    assert_int_equal(agent_join_decode(str_of("{\"name\":\"n2\"}"), &arena, &join, &e), ERR_OK);
     assert_string_equal(join.name, "n2");
     assert_string_equal(join.pool, "");
-    assert_int_equal(agent_hello_join_decode(str_of("{\"name\":\"n 2\"}"), &arena, &join, &e),
+    assert_int_equal(agent_join_decode(str_of("{\"name\":\"n 2\"}"), &arena, &join, &e),
                      ERR_INVALID);
     assert_string_equal(e.path, "name");
     buf_clear(&out);
     struct agent_joined joined = {"n1", "weir_node_x"};
-    agent_hello_joined_encode(&joined, &out);
+    agent_joined_encode(&joined, &out);
     struct agent_joined back;
-    assert_int_equal(agent_hello_joined_decode(written(), &arena, &back, &e), ERR_OK);
+    assert_int_equal(agent_joined_decode(written(), &arena, &back, &e), ERR_OK);
     assert_string_equal(back.credential, "weir_node_x");
-    assert_int_equal(agent_hello_joined_decode(str_of("{\"node\":\"n1\"}"), &arena, &back, &e),
+    assert_int_equal(agent_joined_decode(str_of("{\"node\":\"n1\"}"), &arena, &back, &e),
                      ERR_INVALID);
 }
 

@@ -32,7 +32,7 @@ static const struct task_spec task_spec = {.kind = TASK_SHELL,
                                            .priority = 99,
                                            .instances = 10};
 static const struct request request = {.slots_milli = 1500, .cpu_milli = -1, .memory_bytes = 5};
-static const struct reservation reservations[] = {{{11}, 1700000000000}, {{12}, 0}};
+static const struct reservation reservations[] = {{{11}, 1700000000000, true}, {{12}, 0, false}};
 
 /* Each type at least once. Pools 1 and 2, nodes 1 and 2, tasks 1 to 12 and the first two accounts are there. */
 static const struct fact facts[] = {
@@ -64,6 +64,9 @@ static const struct fact facts[] = {
     {.type = FACT_HEAD_BLOCKED, .head = {{1}, {0}}},
     {.type = FACT_RESERVED, .reserved = {{2}, reservations, 2}},
     {.type = FACT_RESERVED, .reserved = {{2}, reservations, 0}},
+    {.type = FACT_BUDGETS, .budgets = {{2}, {7000, -30, 9000, 0}, {-500, 10, 800, 0}}},
+    {.type = FACT_CREDIT, .credit = {{2}, {{2}, 0, 8000, {-70, 3, 90, 0}}}},
+    {.type = FACT_RELEASED, .released_holder = {{2}, {12}}},
     {.type = FACT_ATTEMPT_STARTED, .attempt_started = {KEY, 1699999999999, true}},
     {.type = FACT_ATTEMPT_STOPPING, .attempt_stopping = {KEY, END_PREEMPTED, 1700000030000}},
     {.type = FACT_ATTEMPT_ENDED,

@@ -5,8 +5,6 @@
 #include "wire/error_json.h"
 #include "wire/event_json.h"
 #include "wire/explain_json.h"
-#include "wire/node_json.h"
-#include "wire/pool_json.h"
 #include "wire/start_order.h"
 #include "wire/state_json.h"
 #include "wire/task_json.h"
@@ -325,12 +323,12 @@ static void pools_and_nodes_show_what_is_free(void **state)
     site_pass(&site);
     (void)site_submit(&site, 7000);
     const struct pool *pool = query_pool_named(site.core, "default");
-    pool_json(&site.j, site.core, pool, &site.arena);
+    state_json_pool(&site.j, site.core, pool, &site.arena);
     const struct doc *doc = site_written(&site);
     assert_string_equal(text_at(doc, "name"), "default");
     assert_string_equal(value_at(doc, "paused"), "false");
     assert_string_equal(value_at(doc, "accepts"), "[]");
-    assert_string_equal(value_at(doc, "patience_ms"), "60000");
+    assert_string_equal(value_at(doc, "patience_ms"), "null"); /* auto */
     assert_string_equal(value_at(doc, "nodes.total"), "1");
     assert_string_equal(value_at(doc, "nodes.up"), "1");
     assert_string_equal(value_at(doc, "nodes.draining"), "0");
@@ -340,7 +338,7 @@ static void pools_and_nodes_show_what_is_free(void **state)
     assert_string_equal(value_at(doc, "tasks.pending"), "1");
     assert_string_equal(value_at(doc, "tasks.running"), "2");
     assert_string_equal(value_at(doc, "reserved_task"), "null");
-    node_json(&site.j, site.core, query_node_named(site.core, "n1"), &site.arena);
+    state_json_node(&site.j, site.core, query_node_named(site.core, "n1"), &site.arena);
     doc = site_written(&site);
     assert_string_equal(text_at(doc, "name"), "n1");
     assert_string_equal(text_at(doc, "state"), "up");

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/explain/explain.h"
 #include "site.h"
-#include "wire/reason_help.h"
+#include "wire/explain_json.h"
 #include "wire/reason_text.h"
 
 #include <setjmp.h>
@@ -46,8 +46,8 @@ static void every_code_has_a_sentence_and_an_object(void **state)
         reason_text_json(&site.j, site.core, &reason);
         const struct doc *doc = site_written(&site);
         assert_string_equal(text_at(doc, "code"), names_reason(reason.code));
-        assert_true(reason_help_err(reason.code) != ERR_OK);
-        assert_non_null(reason_help_path(site.core, &reason, &site.arena));
+        assert_true(reason_text_err(reason.code) != ERR_OK);
+        assert_non_null(reason_text_path(site.core, &reason, &site.arena));
     }
     says((struct reason){.code = REASON_NONE}, "");
     json_out_init(&site.j, &site.out);
@@ -132,13 +132,13 @@ static void sentences_have_names_and_amounts(void **state)
 static void refusals_are_of_their_kind(void **state)
 {
     (void)state;
-    assert_int_equal(reason_help_err(REASON_TOO_LARGE), ERR_NEVER);
-    assert_int_equal(reason_help_err(REASON_UNKNOWN_RESOURCE), ERR_NEVER);
-    assert_int_equal(reason_help_err(REASON_UNKNOWN_OBJECT), ERR_NOT_FOUND);
-    assert_int_equal(reason_help_err(REASON_UNKNOWN_POOL), ERR_INVALID);
-    assert_int_equal(reason_help_err(REASON_WRONG_STATE), ERR_CONFLICT);
-    assert_int_equal(reason_help_err(REASON_EXISTS), ERR_CONFLICT);
-    assert_int_equal(reason_help_err(REASON_LIMIT), ERR_LIMIT);
+    assert_int_equal(reason_text_err(REASON_TOO_LARGE), ERR_NEVER);
+    assert_int_equal(reason_text_err(REASON_UNKNOWN_RESOURCE), ERR_NEVER);
+    assert_int_equal(reason_text_err(REASON_UNKNOWN_OBJECT), ERR_NOT_FOUND);
+    assert_int_equal(reason_text_err(REASON_UNKNOWN_POOL), ERR_INVALID);
+    assert_int_equal(reason_text_err(REASON_WRONG_STATE), ERR_CONFLICT);
+    assert_int_equal(reason_text_err(REASON_EXISTS), ERR_CONFLICT);
+    assert_int_equal(reason_text_err(REASON_LIMIT), ERR_LIMIT);
 }
 
 static void suggestions_are_commands_that_fit(void **state)
@@ -158,21 +158,21 @@ static void suggestions_are_commands_that_fit(void **state)
     const char *help[SUGGESTIONS_MAX];
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct explanation why = {.reason = {.code = cases[i].code, .pool = {1}}, .resume = {1}};
-        assert_int_equal(reason_help_suggestions(site.core, id, &why, &site.arena, help), 1);
+        assert_int_equal(explain_json_suggestions(site.core, id, &why, &site.arena, help), 1);
         assert_string_equal(help[0], cases[i].command);
     }
     struct explanation why = {.reason = {.code = REASON_NO_ROOM,
                                          .resource = {RESOURCE_NAMED_FIRST},
                                          .wanted = 5000,
                                          .smallest = 2000}};
-    assert_int_equal(reason_help_suggestions(site.core, id, &why, &site.arena, help), 1);
+    assert_int_equal(explain_json_suggestions(site.core, id, &why, &site.arena, help), 1);
     assert_string_equal(help[0], "request 2 foo or less, and the task can start now");
     const task_id holder = site_submit(&site, 0); /* of its own project and priority */
     why = (struct explanation){.reason = {.code = REASON_RESERVED, .pool = {1}, .task = holder}};
-    assert_int_equal(reason_help_suggestions(site.core, id, &why, &site.arena, help), 1);
+    assert_int_equal(explain_json_suggestions(site.core, id, &why, &site.arena, help), 1);
     assert_string_equal(help[0], "weir task move 1 --ahead-of 2");
     why = (struct explanation){.reason = {.code = REASON_NEXT}};
-    assert_int_equal(reason_help_suggestions(site.core, id, &why, &site.arena, help), 0);
+    assert_int_equal(explain_json_suggestions(site.core, id, &why, &site.arena, help), 0);
 }
 
 static int setup(void **state)
@@ -209,7 +209,7 @@ static void nodes_that_drain_are_named_with_the_way_back(void **state)
          "of the 3 nodes that could take the task 1 is up; the others are silent, lost or "
          "draining: n1 is draining");
     const char *help[SUGGESTIONS_MAX];
-    assert_int_equal(reason_help_suggestions(site.core, id, &why, &site.arena, help), 1);
+    assert_int_equal(explain_json_suggestions(site.core, id, &why, &site.arena, help), 1);
     assert_string_equal(help[0], "weir node resume n1");
 }
 

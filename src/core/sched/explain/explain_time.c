@@ -122,8 +122,8 @@ void explain_time(struct trial *trial, const struct task *task, struct reason *r
     }
 }
 
-/* 0 where a task of the pool holds a reservation: another priority may change which task is the holder, and what starts then is not
- * known. */
+/* 0 where another task of the pool holds, or would hold at once: another priority may change which task holds, and what starts then is
+ * not known. */
 uint32_t explain_time_priority(const struct core *core, task_id id)
 {
     const struct task *task = query_task(core, id);
@@ -139,8 +139,10 @@ uint32_t explain_time_priority(const struct core *core, task_id id)
     trial_init(&trial, core, task->pool, &arena);
     raised.priority++;
     must(raised.priority <= PRIORITY_MAX);
-    bool helps = query_pool(core, task->pool)->reserved_count == 0 &&
-                 !found_at(&times, query_time_ms(core), &wake_ms);
+    const struct pool *pool = query_pool(core, task->pool);
+    const bool alone =
+        pool->pending_count == 1 || (pool->reserved_count == 0 && pool->patience_ms > 0);
+    bool helps = alone && !found_at(&times, query_time_ms(core), &wake_ms);
     times.task = &raised;
     bool any = false;
     helps = helps && found_at(&times, query_time_ms(core), &wake_ms) &&

@@ -63,7 +63,9 @@ static const struct first_bound *first_find(struct trial *trial, const struct ta
 {
     const struct pool *pool = query_pool(trial->core, trial->pool);
     struct vector amounts;
-    if (now_ms - task->queued_ms < pool->patience_ms) {
+    const int64_t patience_ms =
+        pool->patience_ms == PATIENCE_AUTO ? QUOTA_PATIENCE_MS : pool->patience_ms;
+    if (now_ms - task->queued_ms < patience_ms) {
         return NULL;
     }
     form_chunk_next_amounts(trial->core, task, count, SLOTS_LEAST, &amounts);

@@ -2,7 +2,7 @@
  *
  * The first task of a project that does not start keeps the quota if it has waited for the pool's patience and could run if the
  * project held nothing. Tasks behind that task in the project start only within what the bounds leave beside it (P7). Reservations do the
- * same for room on nodes (blocked.h). Bounds of accounts above the project are in bound_above.h.
+ * same for room on nodes (hold.h). Bounds of accounts above the project are in bound_above.h.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -13,6 +13,9 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+
+/* How long a task waits before quota is kept for it, in a pool with patience `auto`: kept quota leaves no node idle for others. */
+enum { QUOTA_PATIENCE_MS = 60000 };
 
 struct first_bound {
     const struct task *task;

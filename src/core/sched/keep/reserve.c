@@ -17,6 +17,7 @@
 #include "base/arena.h"
 #include "base/checked.h"
 #include "base/must.h"
+#include "core/model/bucket.h"
 #include "core/model/fit.h"
 #include "core/model/length.h"
 #include "core/model/oindex.h"
@@ -48,6 +49,36 @@ static int64_t instance_end_ms(const struct reserve_choice *choice, const struct
     }
     return run_end_ms(choice, task,
                       instance->started_ms != 0 ? instance->started_ms : instance->allocated_ms);
+}
+
+/* When an instance that began at `from_ms` is expected to end. An instance that ran longer than expected, or of which nothing is known,
+ * is expected to run as long again. */
+static int64_t expected_end_ms(const struct overlay *overlay, const struct task *task,
+                               int64_t from_ms)
+{
+    enum { AGAIN_MS_MIN = 60000 };
+    const int64_t now_ms = overlay->now_ms;
+    const int64_t ran_ms = now_ms - from_ms;
+    int64_t end_ms = task->expect_from == LENGTH_UNKNOWN ? 0 : i64_add(from_ms, task->expect_ms);
+    if (end_ms <= now_ms) {
+        end_ms = i64_add(now_ms, ran_ms > AGAIN_MS_MIN ? ran_ms : AGAIN_MS_MIN);
+    }
+    const int64_t limit_ms =
+        task->time_limit_ms > 0 ? i64_add(from_ms, task->time_limit_ms) : INT64_MAX;
+    return end_ms < limit_ms ? end_ms : limit_ms;
+}
+
+void reserve_busy(const struct overlay *overlay, const struct occupant *occupant, int64_t *ready_ms,
+                  int64_t busy[3])
+{
+    const int64_t left_ms =
+        occupant->expect_ms > overlay->now_ms ? occupant->expect_ms - overlay->now_ms : 0;
+    const int64_t held[3] = {occupant->grant.slots_milli, occupant->grant.cpu_milli,
+                             occupant->grant.memory_bytes / KEEP_MEMORY_UNIT};
+    for (uint32_t i = 0; i < 3; i++) {
+        busy[i] = bucket_plus(busy[i], bucket_times(held[i], left_ms));
+    }
+    *ready_ms = occupant->expect_ms > *ready_ms ? occupant->expect_ms : *ready_ms;
 }
 
 bool reserve_changing(const struct spot *spot)
@@ -92,6 +123,9 @@ struct occupant *reserve_occupants(const struct reserve_choice *choice, const st
         list[count++] = (struct occupant){
             .begun_ms = instance->allocated_ms,
             .end_ms = instance_end_ms(choice, task, instance),
+            .expect_ms = instance->state == INSTANCE_STOPPING
+                             ? instance->stop_deadline_ms
+                             : expected_end_ms(overlay, task, instance->allocated_ms),
             .task = task->id.v,
             .index = instance->index,
             .request = query_task_request(core, task, instance->index),
@@ -107,6 +141,7 @@ struct occupant *reserve_occupants(const struct reserve_choice *choice, const st
         list[count++] = (struct occupant){
             .begun_ms = overlay->now_ms,
             .end_ms = run_end_ms(choice, p->asker->task, overlay->now_ms),
+            .expect_ms = expected_end_ms(overlay, p->asker->task, overlay->now_ms),
             .task = p->asker->task->id.v,
             .index = p->index,
             .request = p->asker->request,
@@ -194,6 +229,8 @@ void reserve_wait(const struct reserve_choice *choice, const struct request *req
         reserve_changing(spot) ? reserve_leaving_end_ms(overlay->core, candidate->node) : 0;
     candidate->ends = 0;
     candidate->lapse_ms = INT64_MAX;
+    candidate->ready_ms = candidate->end_ms;
+    candidate->busy[0] = candidate->busy[1] = candidate->busy[2] = 0;
     uint32_t fits = fit_count(ret, request, candidate->count);
     if (fits == candidate->count) {
         return;
@@ -209,6 +246,7 @@ void reserve_wait(const struct reserve_choice *choice, const struct request *req
         }
         next->ended = true;
         space_give(ret, room, next->request, &next->grant);
+        reserve_busy(overlay, next, &candidate->ready_ms, candidate->busy);
         candidate->newest_ms = next->begun_ms;
         candidate->end_ms = next->end_ms > candidate->end_ms ? next->end_ms : candidate->end_ms;
         candidate->ends++;
@@ -260,6 +298,13 @@ bool reserve_candidate(const struct reserve_choice *choice, const struct node *n
     return ret->count > 0 && (!choice->by_end || ret->end_ms != INT64_MAX);
 }
 
+void reserve_planned(struct keep *keep, const struct grant *grant)
+{
+    keep->planned[0] = bucket_plus(keep->planned[0], grant->slots_milli);
+    keep->planned[1] = bucket_plus(keep->planned[1], grant->cpu_milli);
+    keep->planned[2] = bucket_plus(keep->planned[2], grant->memory_bytes / KEEP_MEMORY_UNIT);
+}
+
 static void node_keep(const struct reserve_choice *choice, struct candidate *candidate,
                       bool end_known, int64_t end_ms)
 {
@@ -276,6 +321,11 @@ static void node_keep(const struct reserve_choice *choice, struct candidate *can
         struct grant grant;
         fit_grant(&keep->left, request, &grant);
         space_take(&keep->left, &keep->room, request, &grant);
+        reserve_planned(keep, &grant);
+    }
+    keep->ready_ms = candidate->ready_ms;
+    for (uint32_t i = 0; i < 3; i++) {
+        keep->busy[i] = candidate->busy[i];
     }
     spot->keep = keep;
 }

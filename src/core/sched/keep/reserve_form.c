@@ -35,7 +35,7 @@ static int64_t node_age(void *context, const struct request *request, const stru
 
 /* Do all instances that the plan puts on this node fit `place`? The instances that fit take their amounts of `place`. */
 static bool plan_fits(const struct nodeset *plan, const struct node *node, struct space *place,
-                      struct space_room *room)
+                      struct space_room *room, struct keep *keep)
 {
     for (uint32_t i = 0; i < plan->placed_count; i++) {
         const uint32_t index = plan->placed[i];
@@ -49,6 +49,7 @@ static bool plan_fits(const struct nodeset *plan, const struct node *node, struc
         }
         fit_grant(place, request, &grant);
         space_take(place, room, request, &grant);
+        reserve_planned(keep, &grant);
     }
     return true;
 }
@@ -72,7 +73,8 @@ static struct keep *plan_keep(const struct reserve_choice *choice, const struct 
     space_copy(overlay_space(spot, VIEW_LATER), &room, &place);
     for (;;) {
         space_copy(&place, &keep->room, &keep->left);
-        if (plan_fits(plan, node, &keep->left, &keep->room)) {
+        keep->planned[0] = keep->planned[1] = keep->planned[2] = 0;
+        if (plan_fits(plan, node, &keep->left, &keep->room, keep)) {
             break;
         }
         struct occupant *next = reserve_next_end(choice, list, count);
@@ -82,6 +84,7 @@ static struct keep *plan_keep(const struct reserve_choice *choice, const struct 
         }
         next->ended = true;
         space_give(&place, &room, next->request, &next->grant);
+        reserve_busy(overlay, next, &keep->ready_ms, keep->busy);
         end_ms = next->end_ms > end_ms ? next->end_ms : end_ms;
     }
     spot->keep = keep;

@@ -16,7 +16,8 @@
 /* An instance that holds amounts of a node, and when the instance ends. */
 struct occupant {
     int64_t begun_ms;
-    int64_t end_ms; /* INT64_MAX: not known */
+    int64_t end_ms;    /* INT64_MAX: not known */
+    int64_t expect_ms; /* when the instance is expected to end */
     uint64_t task;
     uint32_t index;
     bool ended; /* the calculation has let the instance end */
@@ -33,6 +34,8 @@ struct candidate {
     uint32_t count;    /* instances of the holder that the node takes then */
     uint32_t take;     /* instances of the holder for which the node is kept */
     int64_t lapse_ms;  /* when a learned end passes, so that the node must be looked at again */
+    int64_t ready_ms;  /* when the node is expected to take `count` instances */
+    int64_t busy[3];   /* slots, cpu, memory × time that the instances use which must end first */
 };
 
 /* By which rule the nodes for a holder are chosen. */
@@ -53,6 +56,13 @@ struct occupant *reserve_occupants(const struct reserve_choice *choice, const st
 /* The instance that ends next by the rule of the choice; NULL: all have ended. */
 struct occupant *reserve_next_end(const struct reserve_choice *choice, struct occupant *list,
                                   uint32_t count);
+
+/* Counts an instance that must end first: when it is expected to end, and what it uses until then. */
+void reserve_busy(const struct overlay *overlay, const struct occupant *occupant, int64_t *ready_ms,
+                  int64_t busy[3]);
+
+/* Counts what an instance of the holder will use on the node. */
+void reserve_planned(struct keep *keep, const struct grant *grant);
 
 /* When all instances that are leaving this node should have ended; 0: none is leaving. */
 int64_t reserve_leaving_end_ms(const struct core *core, const struct node *node);

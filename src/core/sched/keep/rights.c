@@ -171,7 +171,28 @@ const struct task *rights_held(struct trial *trial, const struct task *task, con
     return NULL;
 }
 
-/* Could the claimant take what the holder waits for, if the holder held it? */
+/* Is the claimant within its guarantee, and would the holder's account be above its own? */
+static bool by_guarantee(const struct claimant *claimant, const struct account_view *holder)
+{
+    const struct account_view *taker;
+    const struct account_view *giver;
+    account_diverge(claimant->account, holder, &taker, &giver);
+    return reclaim_rules_by_guarantee(claimant, taker, giver, &giver->allocated);
+}
+
+/* Does the holder have a turn (credit.h)? */
+static bool has_turn(const struct trial *trial, const struct task *holder)
+{
+    const struct pool *pool = query_pool(trial->core, trial->pool);
+    for (uint32_t i = 0; i < pool->reserved_count; i++) {
+        if (pool->reserved[i].task.v == holder->id.v) {
+            return pool->reserved[i].turn && pool->turn_ms > 0;
+        }
+    }
+    return false;
+}
+
+/* Could the claimant take what the holder waits for, if the holder held it? From a holder with a turn only a guarantee could. */
 static bool takes_from(struct trial *trial, const struct claimant *claimant,
                        const struct task *holder)
 {
@@ -189,6 +210,7 @@ static bool takes_from(struct trial *trial, const struct claimant *claimant,
     reclaim_rules_losses_clear(trial->losses);
     const bool takes =
         reclaim_rules_from(claimant, account) &&
+        (!has_turn(trial, holder) || by_guarantee(claimant, account)) &&
         reclaim_rules_take(claimant, trial->losses, account, &amounts) != RECLAIM_REFUSED &&
         reclaim_rules_balanced(claimant, trial->losses);
     tally_move(&trial->tally, holder, VIEW_LATER, &amounts, -1);

@@ -16,11 +16,24 @@ static int64_t higher(int64_t a, int64_t b)
     return lower(a, b) == a ? b : a;
 }
 
+void account_allocatable_at(struct account_view *account, uint32_t dim)
+{
+    const int64_t right = higher(account->guaranteed.at[dim], account->share.at[dim]);
+    account->allocatable.at[dim] = lower(right, account->limit.at[dim]);
+}
+
 void account_allocatable(struct account_view *account)
 {
     for (uint32_t dim = 0; dim < QUOTA_DIMS_MAX; dim++) {
-        const int64_t right = higher(account->guaranteed.at[dim], account->share.at[dim]);
-        account->allocatable.at[dim] = lower(right, account->limit.at[dim]);
+        account_allocatable_at(account, dim);
+    }
+}
+
+void account_bound(struct account_view *account)
+{
+    account->bound = account->parent != NULL && account->parent->bound;
+    for (uint32_t dim = 0; dim < QUOTA_DIMS_MAX; dim++) {
+        account->bound |= account->limit.at[dim] != VECTOR_UNLIMITED;
     }
 }
 
@@ -35,6 +48,25 @@ void account_promise(struct account_view *parent, const struct account_view *chi
     }
 }
 
+/* Did the account promise its children more than its own guarantee in this dimension? */
+static bool promised_more(const struct account_view *account, uint32_t dim)
+{
+    const int64_t bound = account->guaranteed.at[dim];
+    const int64_t promised = account->promised.at[dim];
+    return promised == VECTOR_UNLIMITED ? bound != VECTOR_UNLIMITED
+                                        : !vector_within_at(promised, bound);
+}
+
+bool account_overcommitted(const struct account_pool *pool, const struct account_view *account)
+{
+    for (uint32_t dim = 0; dim < pool->dims; dim++) {
+        if (promised_more(account, dim)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The dimensions, bit by bit, in which no account from `account` up to `top` promised its children more than its own guarantee. */
 static uint32_t kept_dims(const struct account_pool *pool, const struct account_view *account,
                           const struct account_view *top)
@@ -44,11 +76,7 @@ static uint32_t kept_dims(const struct account_pool *pool, const struct account_
         must(account !=
              NULL); /* `top` is an ancestor, so the walk meets `top` before the tree ends */
         for (uint32_t dim = 0; dim < pool->dims; dim++) {
-            const int64_t bound = account->guaranteed.at[dim];
-            const int64_t promised = account->promised.at[dim];
-            const bool more = promised == VECTOR_UNLIMITED ? bound != VECTOR_UNLIMITED
-                                                           : !vector_within_at(promised, bound);
-            kept &= more ? ~(1u << dim) : UINT32_MAX;
+            kept &= promised_more(account, dim) ? ~(1u << dim) : UINT32_MAX;
         }
         if (account == top) {
             break;

@@ -26,8 +26,9 @@ struct account_view {
     const struct account_view *parent; /* NULL: a top account */
     uint32_t index;                    /* place in the pool's array of views */
     uint32_t depth;                    /* 0: a top account */
+    bool bound;                        /* the account, or an account above, has a limit */
     uint32_t rank;                     /* a higher rank is served first and gives last */
-    uint32_t changes;                  /* how often a trial has changed `allocated` */
+    uint32_t changes;                  /* how often the amounts of the account have changed */
     uint64_t order;                    /* lower for older accounts; no two accounts are equal */
     int64_t preempt_min_runtime_ms;    /* -1: the value of the parent holds */
     int64_t reclaim_min_runtime_ms;    /* -1: the value of the parent holds */
@@ -40,11 +41,18 @@ struct account_view {
     struct vector fixed; /* the part of `allocated` that non-preemptible tasks hold */
 };
 
-/* Sets `allocatable` from guarantee, limit and share. */
+/* Sets `allocatable` from guarantee, limit and share, in one dimension or in all. */
+void account_allocatable_at(struct account_view *account, uint32_t dim);
 void account_allocatable(struct account_view *account);
+
+/* Sets `bound`. The parent's must be set. */
+void account_bound(struct account_view *account);
 
 /* Adds the guarantee of `child` to the sum of guarantees that `parent` has promised to its children. */
 void account_promise(struct account_view *parent, const struct account_view *child);
+
+/* Did the account promise its children more than its own guarantee in some dimension? False for a project. */
+bool account_overcommitted(const struct account_pool *pool, const struct account_view *account);
 
 /* May the account `below` refuse to lose `piece` while it holds `remaining`? `top` is an ancestor of `below`. A guarantee counts if no
  * account from the parent of `below` up to `top` promised its children more than its own guarantee. `below` may refuse if it is

@@ -3,6 +3,7 @@
 #include "core/sched/order/account_order.h"
 
 #include "base/must.h"
+#include "core/model/quota.h"
 
 #include <stddef.h>
 
@@ -81,20 +82,56 @@ void account_order_key(const struct account_pool *pool, const struct account_sid
     ret->within_guarantee = vector_above(&ret->held, &account->guaranteed, pool->dims) == 0;
     ret->without_right = without_right(pool, account, &ret->held);
     ret->with_known = false;
+    ret->now_known = false;
     if (side->taken != NULL) {
         vector_sub(&ret->held, side->taken);
     }
     must(pool->dims <= QUOTA_DIMS_MAX);
 }
 
-static struct fraction key_with(const struct account_pool *pool, const struct account_view *account,
-                                struct account_order_key *key)
+static const struct fraction *key_with(const struct account_pool *pool,
+                                       const struct account_view *account,
+                                       struct account_order_key *key)
 {
     if (!key->with_known) {
         key->with = dominant(pool, account, &key->held);
         key->with_known = true;
     }
-    return key->with;
+    return &key->with;
+}
+
+/* bit 62: rule 1; bit 61: rule 2; 20 bits: rule 3; bit 40: rule 4; 40 bits: rule 5 */
+enum { QUICK_ABOVE = 62, QUICK_BEYOND = 61, QUICK_RANK = 41, QUICK_WITHOUT = 40 };
+
+uint64_t account_order_quick(const struct account_pool *pool, const struct account_view *account,
+                             struct account_order_key *key)
+{
+    must(account->rank <= QUOTA_RANK_MAX);
+    return (uint64_t)key->above_share << QUICK_ABOVE |
+           (uint64_t)!key->within_guarantee << QUICK_BEYOND |
+           (uint64_t)(QUOTA_RANK_MAX - account->rank) << QUICK_RANK |
+           (uint64_t)key->without_right << QUICK_WITHOUT |
+           fraction_floor(*key_with(pool, account, key));
+}
+
+static const struct fraction *key_now(const struct account_pool *pool,
+                                      const struct account_view *account,
+                                      struct account_order_key *key)
+{
+    if (!key->now_known) {
+        key->now = dominant(pool, account, &account->allocated);
+        key->now_known = true;
+    }
+    return &key->now;
+}
+
+/* Among many accounts most shares are equal, and then so are their numbers. */
+static int dominant_compare(const struct fraction *a, const struct fraction *b)
+{
+    if (a->under == b->under) {
+        return a->over < b->over ? -1 : a->over > b->over;
+    }
+    return fraction_compare(*a, *b);
 }
 
 int account_order_keys(const struct account_pool *pool, const struct account_view *a,
@@ -114,9 +151,9 @@ int account_order_keys(const struct account_pool *pool, const struct account_vie
     if (key_a->without_right != key_b->without_right) {
         return (int)key_a->without_right - (int)key_b->without_right;
     }
-    int by = fraction_compare(key_with(pool, a, key_a), key_with(pool, b, key_b));
+    int by = dominant_compare(key_with(pool, a, key_a), key_with(pool, b, key_b));
     if (by == 0) {
-        by = fraction_compare(dominant(pool, a, &a->allocated), dominant(pool, b, &b->allocated));
+        by = dominant_compare(key_now(pool, a, key_a), key_now(pool, b, key_b));
     }
     by = by != 0 ? by : by_allocatable(pool, a, b);
     return by != 0 ? by : (a->order < b->order ? -1 : a->order > b->order);

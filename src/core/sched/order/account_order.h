@@ -33,7 +33,9 @@ struct account_order_key {
     bool within_guarantee; /* rule 2 */
     bool without_right;    /* rule 4 */
     bool with_known;       /* `with` is filled in; the first comparison by rule 5 does that */
+    bool now_known;        /* `now` is filled in; the first comparison by rule 6 does that */
     struct fraction with;  /* the dominant share of rule 5 */
+    struct fraction now;   /* the dominant share of rule 6 */
     struct vector held;    /* the amounts of rule 5 */
 };
 
@@ -43,6 +45,22 @@ void account_order_key(const struct account_pool *pool, const struct account_sid
 int account_order_keys(const struct account_pool *pool, const struct account_view *a,
                        struct account_order_key *key_a, const struct account_view *b,
                        struct account_order_key *key_b);
+
+/* The key of an account and its next chunk, kept while neither changes. */
+struct account_order_kept {
+    bool known;
+    bool full;        /* the account holds its share, or more, of a resource in the chunk */
+    uint32_t changes; /* of the view, when the key was computed */
+    uint32_t stamp;   /* changes with every computation */
+    uint64_t quick;
+    struct vector chunk;
+    struct account_order_key key;
+};
+
+/* The rules 1 to 5 as one number below 2^63, rounded down: an account with a smaller number is served first. With equal numbers
+ * account_order_keys() decides. */
+uint64_t account_order_quick(const struct account_pool *pool, const struct account_view *account,
+                             struct account_order_key *key);
 
 /* Below 0: `a` is served first. Above 0: `b` is served first. The result is never 0 for two different accounts. */
 int account_order(const struct account_pool *pool, const struct account_side *a,

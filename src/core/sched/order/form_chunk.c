@@ -43,17 +43,13 @@ static void have_of(const struct core *core, const struct task *task, const stru
     }
 }
 
-uint32_t form_chunk(const struct core *core, const struct task *task, const struct node *const *at,
-                    uint32_t choice, uint32_t *ret)
+/* Writes the waiting instances by which the leaves grow as `more` says. Returns their number. The result 0 means that too few instances
+ * wait: others are still leaving their nodes. */
+static uint32_t chunk_fill(const struct core *core, const struct task *task,
+                           const struct form *form, const struct node *const *at,
+                           struct form_have more, uint32_t *ret)
 {
-    const struct form *form = shape_form(query_task_shape(core, task->shape));
-    struct form_have have;
-    struct form_have more;
     uint32_t count = 0;
-    have_of(core, task, form, at, &have);
-    if (!form_grow_next(form, &have, choice, &more)) {
-        return 0;
-    }
     for (uint32_t leaf = form_leaf_next(form, 0); leaf < form->group_count;
          leaf = form_leaf_next(form, leaf + 1)) {
         const struct form_group *own = &form->groups[leaf];
@@ -63,9 +59,28 @@ uint32_t form_chunk(const struct core *core, const struct task *task, const stru
                 more.at[leaf]--;
             }
         }
+        if (more.at[leaf] > 0) {
+            return 0;
+        }
     }
     must(count <= task->instance_count); /* the room of `ret` */
     return count;
+}
+
+uint32_t form_chunk(const struct core *core, const struct task *task, const struct node *const *at,
+                    uint32_t choice, uint32_t *ret)
+{
+    const struct form *form = shape_form(query_task_shape(core, task->shape));
+    struct form_have have;
+    struct form_have more;
+    have_of(core, task, form, at, &have);
+    for (uint32_t next = 0; form_grow_next(form, &have, next, &more); next++) {
+        const uint32_t count = chunk_fill(core, task, form, at, more, ret);
+        if (count > 0 && choice-- == 0) {
+            return count;
+        }
+    }
+    return 0;
 }
 
 void form_chunk_next_amounts(const struct core *core, const struct task *task, uint32_t count,

@@ -20,7 +20,7 @@ const struct node **form_chunk_at(const struct core *core, const struct task *ta
 
 /* Writes the indices of the next instances, ascending, to `ret`, which has room for all instances of the task. `choice` counts from 0.
  * `at`, made by place_form_known(), has the node of each instance that has a place. Returns the number of indices. The result 0 means
- * that there is no such choice. */
+ * that there is no such choice. A choice for which too few instances wait, because others are still leaving, does not count. */
 uint32_t form_chunk(const struct core *core, const struct task *task, const struct node *const *at,
                     uint32_t choice, uint32_t *ret);
 

@@ -14,3 +14,7 @@ struct fraction {
 
 /* The result is below 0 if `a` is smaller, 0 if both are equal, above 0 if `a` is larger. */
 int fraction_compare(struct fraction a, struct fraction b);
+
+/* The fraction times 2^20, rounded down; at most FRACTION_FLOOR_MAX. A larger fraction never has a smaller floor. */
+#define FRACTION_FLOOR_MAX (((uint64_t)1 << 40) - 1)
+uint64_t fraction_floor(struct fraction a);

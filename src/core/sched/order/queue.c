@@ -7,7 +7,7 @@
 #include "core/state/key.h"
 #include "core/state/query.h"
 
-enum { LANES_FIRST = 4, NOTES_FIRST = 32, LANE_STAGE_MASK = 3 };
+enum { LANES_FIRST = 2, NOTES_FIRST = 32, LANE_STAGE_MASK = 3, LANE_STEPS_MAX = 8 };
 
 /* ---- notes ---- */
 
@@ -101,7 +101,24 @@ static void lane_add(struct queue *queue, struct shape_note *note, struct okey k
     queue->at[queue->count++] = (struct lane){.key = key, .note = note};
 }
 
-bool queue_fill(struct queue *queue, struct shape_notes *notes, struct okey *key)
+/* The first key of the next lane behind `*key`, which the walk has just given. Short lanes are walked through, because that is cheaper
+ * than a search. False: there is none. */
+static bool lane_skip(struct oindex_walk *walk, const struct oindex *order, struct okey *key)
+{
+    const struct okey from = *key;
+    for (uint32_t i = 0; i < LANE_STEPS_MAX; i++) {
+        if (!oindex_walk_next(walk, key)) {
+            return false;
+        }
+        if (key->at[0] != from.at[0] || key->at[1] != from.at[1]) {
+            return true;
+        }
+    }
+    return oindex_walk_from(walk, order, (struct okey){{from.at[0], from.at[1] + 1, 0, 0}}, key);
+}
+
+bool queue_fill_walk(struct queue *queue, struct shape_notes *notes, struct oindex_walk *walk,
+                     struct okey *key)
 {
     const struct oindex *order = &queue->core->orders[ORDER_ACCOUNT_QUEUE];
     const uint64_t account = key->at[0];
@@ -109,12 +126,19 @@ bool queue_fill(struct queue *queue, struct shape_notes *notes, struct okey *key
     bool more = true;
     while (more && key->at[0] == account) {
         lane_add(queue, queue_notes_get(notes, (shape_id){(uint32_t)(key->at[1] >> 32)}), *key);
-        more = oindex_from(order, (struct okey){{account, key->at[1] + 1, 0, 0}}, key);
+        more = lane_skip(walk, order, key);
     }
     for (uint32_t i = queue->count / 2; i > 0; i--) {
         sink(queue, i - 1);
     }
     return more && key->at[0] >> 32 == account >> 32;
+}
+
+bool queue_fill(struct queue *queue, struct shape_notes *notes, struct okey *key)
+{
+    struct oindex_walk walk;
+    must(oindex_walk_from(&walk, &queue->core->orders[ORDER_ACCOUNT_QUEUE], *key, key));
+    return queue_fill_walk(queue, notes, &walk, key);
 }
 
 struct lane *queue_lane(const struct queue *queue)

@@ -16,8 +16,9 @@
 /* What a pass has learned about a shape. The note holds for the tasks of all projects. */
 struct shape_note {
     shape_id shape;
-    uint32_t missed_from; /* the smallest number of instances that found no place; 0: not known */
-    bool unproven;        /* the search that missed did not look at everything */
+    uint32_t missed_from;  /* the smallest number of instances that found no place; 0: not known */
+    uint32_t unmoved_from; /* the smallest number for which consolidation failed; 0: not known */
+    bool unproven;         /* the search that missed did not look at everything */
     struct trail trail;
 };
 
@@ -54,8 +55,11 @@ struct queue {
 };
 
 /* Adds all lanes of one project to the queue. `*key` is the key of the project's first task in ORDER_ACCOUNT_QUEUE. On return
- * `*key` is the key of the first task of the pool's next project. False: the pool has no other project with waiting tasks. */
+ * `*key` is the key of the first task of the pool's next project. False: the pool has no other project with waiting tasks.
+ * queue_fill_walk() goes on with a walk that has just given `*key`. */
 bool queue_fill(struct queue *queue, struct shape_notes *notes, struct okey *key);
+bool queue_fill_walk(struct queue *queue, struct shape_notes *notes, struct oindex_walk *walk,
+                     struct okey *key);
 
 /* The first lane of the queue, and the first task of that lane. The queue must not be empty. */
 struct lane *queue_lane(const struct queue *queue);

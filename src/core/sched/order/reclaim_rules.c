@@ -5,8 +5,8 @@
  *
  * This alone would allow an endless circle: a giver that ended below its guarantee takes back from a taker above its guarantee,
  * ends above its own guarantee again, and is taken from again. Two rules prevent the circle. A taker that ends above its guarantee
- * must leave the guarantees of all givers whole. A department without a share takes nothing for its projects. The peers lack both
- * rules (docs/dev/deviations.md).
+ * must leave every giver its floor: the work of the giver that fits the giver's guarantee (README.md, S10). A department without a
+ * share takes nothing for its projects. The peers lack both rules (docs/dev/deviations.md).
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/order/reclaim_rules.h"
 
@@ -15,9 +15,16 @@
 
 #include <stddef.h>
 
+enum { PIECES_FIRST = 16 }; /* pieces for which the first array of lost pieces has room */
+
 struct account_loss {
     struct vector taken;
     bool touched;
+};
+
+struct lost_piece {
+    const struct account_view *account; /* the project */
+    struct vector amounts;
 };
 
 /* Would the account's non-preemptible work, with the claimant's request, be within the guarantee in every dimension? */
@@ -75,6 +82,14 @@ static bool below_guarantee(const struct claimant *claim, const struct account_v
     return below;
 }
 
+bool reclaim_rules_surplus(const struct claimant *claim, const struct account_view *victim)
+{
+    const struct account_view *taker;
+    const struct account_view *giver;
+    account_diverge(claim->account, victim, &taker, &giver);
+    return !account_within_guarantee(claim->pool, taker, &claim->request);
+}
+
 bool reclaim_rules_from(const struct claimant *claim, const struct account_view *victim)
 {
     const struct account_view *taker;
@@ -86,10 +101,9 @@ bool reclaim_rules_from(const struct claimant *claim, const struct account_view 
             return false;
         }
     }
-    if (account_within_guarantee(claim->pool, taker, &claim->request)) {
-        return !below_guarantee(claim, giver);
-    }
-    return reclaim_rules_by_share(claim->pool, giver, &giver->allocated);
+    return reclaim_rules_surplus(claim, victim)
+               ? reclaim_rules_by_share(claim->pool, giver, &giver->allocated)
+               : !below_guarantee(claim, giver);
 }
 
 uint32_t reclaim_rules_above_share(const struct account_pool *pool,
@@ -128,6 +142,7 @@ void reclaim_rules_losses_init(struct losses *losses, uint32_t accounts, struct 
         .at = arena_new(arena, struct account_loss, accounts),
         .touched = arena_new(arena, const struct account_view *, accounts),
         .room = accounts,
+        .arena = arena,
     };
 }
 
@@ -137,6 +152,7 @@ void reclaim_rules_losses_clear(struct losses *losses)
         losses->at[losses->touched[i]->index] = (struct account_loss){.touched = false};
     }
     losses->touched_count = 0;
+    losses->piece_count = 0;
     losses->dims = 0;
 }
 
@@ -161,6 +177,21 @@ static void lose(struct losses *losses, const struct account_view *victim,
         }
         vector_add(&loss->taken, piece);
     }
+    if (losses->piece_count == losses->piece_room) {
+        losses->piece_room = losses->piece_room == 0 ? PIECES_FIRST : losses->piece_room * 2;
+        struct lost_piece *more = arena_new(losses->arena, struct lost_piece, losses->piece_room);
+        for (uint32_t i = 0; i < losses->piece_count; i++) {
+            more[i] = losses->pieces[i];
+        }
+        losses->pieces = more;
+    }
+    losses->pieces[losses->piece_count++] = (struct lost_piece){victim, *piece};
+}
+
+void reclaim_rules_joined(struct losses *losses)
+{
+    must(losses->piece_count > 0);
+    losses->piece_count--;
 }
 
 static uint32_t dims_of(const struct vector *amounts, uint32_t dims)
@@ -221,23 +252,6 @@ static bool too_saturated(const struct claimant *claim, int64_t load, int64_t sh
     return fraction_compare(taker_ratio, giver_ratio) >= 0;
 }
 
-/* Did the losses bring the giver below its guarantee, or from below its guarantee further down? `rest` is what the giver keeps. */
-static bool guarantee_broken(const struct claimant *claim, const struct account_view *giver,
-                             const struct vector *rest)
-{
-    for (uint32_t dim = 0; dim < claim->pool->dims; dim++) {
-        const int64_t held = giver->allocated.at[dim];
-        const int64_t promised = giver->guaranteed.at[dim];
-        const int64_t kept = vector_within_at(held, promised) ? held : promised;
-        must(rest->at[dim] <= held); /* losses never add amounts */
-        /* A resource with an unlimited guarantee is not accounted for, so nothing of it is promised. */
-        if (promised != VECTOR_UNLIMITED && rest->at[dim] < kept) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Is the outcome balanced between an account on the claimant's path and one sibling that lost something? */
 static bool pair_balanced(const struct claimant *claim, const struct losses *losses,
                           const struct account_view *taker, const struct account_view *giver)
@@ -247,10 +261,6 @@ static bool pair_balanced(const struct claimant *claim, const struct losses *los
     struct vector load = reclaim_rules_remaining(losses, taker);
     vector_add(&load, &claim->request);
     const struct vector rest = reclaim_rules_remaining(losses, giver);
-    if (vector_above(&load, &taker->guaranteed, claim->pool->dims) != 0 &&
-        guarantee_broken(claim, giver, &rest)) {
-        return false;
-    }
     const uint32_t dims = losses->dims | dims_of(&claim->request, claim->pool->dims);
     for (uint32_t dim = 0; dim < claim->pool->dims; dim++) {
         /* Amounts within the guarantee that the request does not ask for do not count: see above_share(). */
@@ -280,12 +290,54 @@ static bool level_balanced(const struct claimant *claim, const struct losses *lo
     return claim->preemptible || fixed_within(claim, taker);
 }
 
+/* ---- the floor of a giver ---- */
+
+bool reclaim_rules_shields(const struct account_pool *pool, const struct account_view *giver,
+                           const struct vector *rest, const struct vector *work)
+{
+    if (account_overcommitted(pool, giver)) {
+        uint32_t short_dims = 0;
+        for (uint32_t dim = 0; dim < pool->dims; dim++) {
+            const int64_t promised = giver->guaranteed.at[dim];
+            const bool below = promised != VECTOR_UNLIMITED && rest->at[dim] < promised;
+            short_dims |= below && work->at[dim] > 0 ? 1u << dim : 0;
+        }
+        return short_dims != 0;
+    }
+    struct vector held = *rest;
+    vector_add(&held, work);
+    return vector_above(&held, &giver->guaranteed, pool->dims) == 0;
+}
+
+/* Does a loss leave a giver below its floor? The floor counts only if the taker ends above its own guarantee: a claim within a
+ * guarantee is served first, and the giver cannot take back from a taker within its guarantee. */
+static bool floor_broken(const struct claimant *claim, const struct losses *losses,
+                         const struct lost_piece *piece)
+{
+    const struct account_view *taker;
+    const struct account_view *giver;
+    account_diverge(claim->account, piece->account, &taker, &giver);
+    must(taker != giver);
+    struct vector load = reclaim_rules_remaining(losses, taker);
+    vector_add(&load, &claim->request);
+    if (vector_above(&load, &taker->guaranteed, claim->pool->dims) == 0) {
+        return false;
+    }
+    const struct vector rest = reclaim_rules_remaining(losses, giver);
+    return reclaim_rules_shields(claim->pool, giver, &rest, &piece->amounts);
+}
+
 bool reclaim_rules_balanced(const struct claimant *claim, const struct losses *losses)
 {
     must(claim->saturation_milli >= SATURATION_MILLI_DEFAULT);
     must(claim->saturation_milli <= SATURATION_MILLI_MAX);
     for (const struct account_view *taker = claim->account; taker != NULL; taker = taker->parent) {
         if (!level_balanced(claim, losses, taker)) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < losses->piece_count; i++) {
+        if (floor_broken(claim, losses, &losses->pieces[i])) {
             return false;
         }
     }

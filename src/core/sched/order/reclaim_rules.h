@@ -45,6 +45,10 @@ enum reclaim_rule {
 /* May the claimant cause evictions in other accounts at all? */
 enum claim_verdict reclaim_rules_start(const struct claimant *claim);
 
+/* Does the claim on the project `victim` rest on surplus? False: the claimant's account stays within its guarantee where the two paths
+ * diverge, so the claim rests on that guarantee. */
+bool reclaim_rules_surplus(const struct claimant *claim, const struct account_view *victim);
+
 /* Can anything be taken from the project `victim`? False: nothing can. True: reclaim_rules_take() may still refuse each piece. */
 bool reclaim_rules_from(const struct claimant *claim, const struct account_view *victim);
 
@@ -67,6 +71,11 @@ struct losses {
     uint32_t touched_count;
     uint32_t room; /* number of accounts */
     uint32_t dims; /* dimensions in which something was taken, bit by bit */
+    struct lost_piece
+        *pieces; /* the pieces taken, without those that reclaim_rules_joined() left out */
+    uint32_t piece_count;
+    uint32_t piece_room;
+    struct arena *arena;
 };
 
 /* Makes an empty set of losses in the arena. `accounts` is the number of account views. */
@@ -84,7 +93,16 @@ struct vector reclaim_rules_remaining(const struct losses *losses,
 enum reclaim_rule reclaim_rules_take(const struct claimant *claim, struct losses *losses,
                                      const struct account_view *victim, const struct vector *piece);
 
+/* The piece taken last can only start again together with a larger piece that is lost, too. So the floor does not count it by itself. */
+void reclaim_rules_joined(struct losses *losses);
+
+/* Does the guarantee of `giver` shield this work, while `giver` holds `rest`? The work fits the guarantee beside `rest`. Where `giver`
+ * promised its children more than its guarantee, any work counts while `rest` is below the guarantee: such children take from each
+ * other, so `rest` may become less without any loss to others. */
+bool reclaim_rules_shields(const struct account_pool *pool, const struct account_view *giver,
+                           const struct vector *rest, const struct vector *work);
+
 /* Is the outcome of all losses balanced? Three rules hold for each account on the claimant's path. The account ends within its share, or
- * less saturated than each sibling that lost something. If the account ends above its guarantee, no sibling lost a part of a
- * guarantee. Non-preemptible work of the account stays within the guarantee. */
+ * less saturated than each sibling that lost something. If the account ends above its guarantee, no sibling lost a piece that the
+ * sibling's guarantee shields. Non-preemptible work of the account stays within the guarantee. */
 bool reclaim_rules_balanced(const struct claimant *claim, const struct losses *losses);

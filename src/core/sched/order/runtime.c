@@ -40,7 +40,8 @@ int64_t runtime_min_reclaim_ms(enum reclaim_protection protection,
 bool runtime_protected(int64_t started_ms, int64_t min_ms, int64_t now_ms)
 {
     must(min_ms >= 0);
-    return i64_sub(now_ms, started_ms) < min_ms;
+    const int64_t ran_ms = i64_sub(now_ms, started_ms);
+    return ran_ms <= 0 || ran_ms < min_ms;
 }
 
 int64_t runtime_delay_ms(const struct task *task, const struct pool *pool)

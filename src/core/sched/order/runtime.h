@@ -26,7 +26,8 @@ int64_t runtime_min_reclaim_ms(enum reclaim_protection protection,
                                const struct account_view *claimant,
                                const struct account_view *victim, int64_t pool_ms);
 
-/* Does the minimum runtime `min_ms` still protect a victim that started at `started_ms`? The caller knows the exception: an elastic
+/* Does the minimum runtime `min_ms` still protect a victim that started at `started_ms`? A victim that started in this very moment is
+ * always protected: no start is taken back in the same moment (P6). The caller knows the exception: an elastic
  * gang gives the instances above its minimum in spite of the protection. */
 bool runtime_protected(int64_t started_ms, int64_t min_ms, int64_t now_ms);
 

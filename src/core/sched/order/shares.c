@@ -12,6 +12,7 @@
 #include "core/model/quota.h"
 #include "core/model/resource.h"
 #include "core/model/table.h"
+#include "core/sched/order/book.h"
 #include "core/sched/order/fairshare.h"
 #include "core/state/history.h"
 #include "core/state/key.h"
@@ -22,17 +23,17 @@
 /* The largest total that is divided. A larger total would overflow the products of fairshare.c. */
 #define TOTAL_MAX ((int64_t)1 << 55)
 
-static uint64_t usage_next(const struct core *core, pool_id pool, uint64_t after)
+account_id shares_account_next(const struct core *core, pool_id pool, account_id after)
 {
-    const uint64_t key = table_next(&core->usages, after);
-    return key >> 32 == pool.v ? key : 0;
+    const uint64_t key = table_next(&core->usages, ACCOUNT_KEY(pool, after));
+    return (account_id){key >> 32 == pool.v ? (uint32_t)key : 0};
 }
 
-static uint32_t usage_count(const struct core *core, pool_id pool)
+static uint32_t accounts_count(const struct core *core, pool_id pool)
 {
     uint32_t count = 0;
-    for (uint64_t key = usage_next(core, pool, ACCOUNT_KEY(pool, (account_id){0})); key != 0;
-         key = usage_next(core, pool, key)) {
+    for (account_id id = shares_account_next(core, pool, (account_id){0}); id.v != 0;
+         id = shares_account_next(core, pool, id)) {
         count++;
     }
     return count;
@@ -63,7 +64,7 @@ static int64_t named_total(const struct core *core, pool_id pool, resource_id re
     return total_cut(sum);
 }
 
-static void pool_fill(const struct core *core, pool_id id, struct account_pool *ret)
+void shares_pool_fill(const struct core *core, pool_id id, struct account_pool *ret)
 {
     const struct pool *pool = query_pool(core, id);
     must(pool != NULL);
@@ -78,14 +79,17 @@ static void pool_fill(const struct core *core, pool_id id, struct account_pool *
 
 /* ---- the accounts ---- */
 
-static void view_fill(const struct core *core, const struct quota *quota, const struct usage *usage,
-                      struct account_view *ret)
+void shares_quota_fill(const struct quota *quota, struct account_view *ret)
 {
     ret->rank = quota->rules.rank;
     ret->preempt_min_runtime_ms = quota->rules.preempt_min_runtime_ms;
     ret->reclaim_min_runtime_ms = quota->rules.reclaim_min_runtime_ms;
     ret->guaranteed = quota->guaranteed;
     ret->limit = quota->limit;
+}
+
+void shares_usage_fill(const struct core *core, const struct usage *usage, struct account_view *ret)
+{
     ret->allocated = usage->allocated;
     ret->fixed = usage->fixed;
     for (uint32_t dim = 0; dim < query_dim_count(core); dim++) {
@@ -114,12 +118,27 @@ static void links_fill(struct shares *shares)
     }
 }
 
+/* Parents come before their children, because the loop goes by depth. */
+static void bounds_fill(struct shares *shares)
+{
+    for (uint32_t depth = 0; depth < ACCOUNT_DEPTH_MAX; depth++) {
+        for (uint32_t at = 0; at < shares->count; at++) {
+            if (shares->views[at].depth == depth) {
+                account_bound(&shares->views[at]);
+            }
+        }
+    }
+}
+
 /* The ids of the accounts with work in one pool often follow each other without gaps. So the search first tries the index that the
  * account would have without gaps, and then searches by halves. */
 struct account_view *shares_view(const struct shares *shares, account_id account)
 {
     uint32_t from = 0;
     uint32_t to = shares->count;
+    if (shares->book != NULL) {
+        return book_view(shares->book, account);
+    }
     const uint32_t guess = to == 0 ? 0 : account.v - shares->links[0].id.v;
     if (guess < to && shares->links[guess].id.v == account.v) {
         return &shares->views[guess];
@@ -146,9 +165,10 @@ struct claim_on {
     struct vector demand;
 };
 
-static int64_t demand_cut(int64_t demand, int64_t total)
+int64_t shares_demand(const struct account_pool *pool, const struct usage *usage, uint32_t dim)
 {
-    const int64_t most = 2 * total + SLOT_MILLI; /* no share can be larger */
+    const int64_t demand = quota_demand(usage, dim);
+    const int64_t most = 2 * pool->total.at[dim] + SLOT_MILLI; /* no share can be larger */
     return demand < most ? demand : most;
 }
 
@@ -171,7 +191,7 @@ static void level_divide(struct division *division, uint32_t first, uint32_t dim
         division->siblings[count++] = (struct fairshare){
             .guaranteed = view->guaranteed.at[dim],
             .limit = view->limit.at[dim],
-            .demand = demand_cut(division->claims[at].demand.at[dim], shares->pool.total.at[dim]),
+            .demand = division->claims[at].demand.at[dim],
             .usage = division->claims[at].used[dim],
             .order = view->order,
             .weight = division->claims[at].weight[dim],
@@ -212,20 +232,19 @@ static void tree_divide(struct division *division)
 struct shares *shares_compute(const struct core *core, pool_id pool, struct arena *arena)
 {
     struct shares *shares = arena_new(arena, struct shares, 1);
-    const uint32_t count = usage_count(core, pool);
+    const uint32_t count = accounts_count(core, pool);
     struct claim_on *claims = arena_new(arena, struct claim_on, count);
     const struct pool *row = query_pool(core, pool);
     must(row != NULL);
     const uint32_t factor = history_looks_back(row) ? row->history_factor : 0;
-    pool_fill(core, pool, &shares->pool);
+    shares_pool_fill(core, pool, &shares->pool);
     shares->count = count;
     shares->views = arena_new(arena, struct account_view, count);
     shares->links = arena_new(arena, struct shares_link, count);
     shares->held = arena_new(arena, struct vector, count);
-    uint64_t key = ACCOUNT_KEY(pool, (account_id){0});
+    account_id id = {0};
     for (uint32_t at = 0; at < count; at++) {
-        key = usage_next(core, pool, key);
-        const account_id id = {(uint32_t)key};
+        id = shares_account_next(core, pool, id);
         struct quota quota;
         struct usage usage;
         query_quota(core, id, pool, &quota);
@@ -238,14 +257,16 @@ struct shares *shares_compute(const struct core *core, pool_id pool, struct aren
         shares->views[at].order = id.v;
         shares->views[at].depth = account->depth - 1;
         shares->held[at] = usage.allocated;
-        view_fill(core, &quota, &usage, &shares->views[at]);
+        shares_quota_fill(&quota, &shares->views[at]);
+        shares_usage_fill(core, &usage, &shares->views[at]);
         for (uint32_t dim = 0; dim < shares->pool.dims; dim++) {
             claims[at].weight[dim] = quota.weight[dim];
             claims[at].used[dim] = factor > 0 ? history_used(core, id, pool, dim) : 0;
-            claims[at].demand.at[dim] = quota_demand(&usage, dim);
+            claims[at].demand.at[dim] = shares_demand(&shares->pool, &usage, dim);
         }
     }
     links_fill(shares);
+    bounds_fill(shares);
     struct division division = {.shares = shares,
                                 .claims = claims,
                                 .siblings = arena_new(arena, struct fairshare, count),
@@ -270,6 +291,13 @@ static const struct shares *cache_ask(struct shares_cache *cache, const struct c
     return cache->shares;
 }
 
+/* Shares of a pool from the caches, current. */
+static const struct shares *cache_shares(const struct core *core, pool_id pool)
+{
+    struct book *book = book_open(core, pool);
+    return book != NULL ? book_shares(book) : cache_ask(core->shares, core, pool);
+}
+
 static int64_t share_at(const struct shares *shares, account_id account, uint32_t dim)
 {
     const struct account_view *view = shares_view(shares, account);
@@ -283,7 +311,7 @@ int64_t shares_of(const struct core *core, account_id account, pool_id pool, uin
         return 0;
     }
     if (core->shares != NULL) {
-        return share_at(cache_ask(core->shares, core, pool), account, dim);
+        return share_at(cache_shares(core, pool), account, dim);
     }
     struct arena arena;
     arena_init(&arena);

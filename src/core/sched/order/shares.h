@@ -7,11 +7,14 @@
 
 #include "base/arena.h"
 #include "core/model/ids.h"
+#include "core/model/quota.h"
 #include "core/model/vector.h"
 #include "core/sched/order/account.h"
+#include "core/sched/order/account_order.h"
 
 #include <stdint.h>
 
+struct book;
 struct core;
 
 enum { SHARES_NONE = UINT32_MAX };
@@ -26,15 +29,26 @@ struct shares_link {
 
 struct shares {
     struct account_pool pool;
-    uint32_t count;
+    uint32_t count;             /* number of views; in a book some of them may be unused */
     uint32_t top_first;         /* index of the oldest top account; SHARES_NONE: none */
-    struct account_view *views; /* ascending by account id */
+    struct account_view *views; /* ascending by account id, but not in a book */
     struct shares_link *links;  /* by the index of the view */
     struct vector *held;        /* by the index of the view: allocated, leaving amounts included */
+    struct account_order_kept *keys; /* by the index of the view: for turns.c; NULL: not made yet */
+    struct book *book; /* the book to which the shares belong; NULL: made for one use */
 };
 
 /* Computes views and shares of a pool from the state, in the arena. `allocated` of a view is without what is leaving. */
 struct shares *shares_compute(const struct core *core, pool_id pool, struct arena *arena);
+
+/* For shares.c and book.c: the pool's totals; what a view has of its quota and of its usage; the demand of an account that is divided, at
+ * most as much as a share can be; the next account that has work in the pool (0: none). */
+void shares_pool_fill(const struct core *core, pool_id pool, struct account_pool *ret);
+void shares_quota_fill(const struct quota *quota, struct account_view *ret);
+void shares_usage_fill(const struct core *core, const struct usage *usage,
+                       struct account_view *ret);
+int64_t shares_demand(const struct account_pool *pool, const struct usage *usage, uint32_t dim);
+account_id shares_account_next(const struct core *core, pool_id pool, account_id after);
 
 /* The view of an account. NULL: the account has no work in the pool. */
 struct account_view *shares_view(const struct shares *shares, account_id account);

@@ -6,6 +6,7 @@
 #include "core/model/claim.h"
 #include "core/model/oindex.h"
 #include "core/model/table.h"
+#include "core/sched/order/book.h"
 #include "core/state/key.h"
 #include "core/state/query.h"
 
@@ -38,13 +39,25 @@ struct account_view *tally_view(const struct tally *tally, const struct task *ta
     return leaf_of(tally, task, VIEW_LATER);
 }
 
-static void path_move(const struct tally *tally, const struct task *task, enum view view,
+/* A book reads again what a trial wrote to. */
+static void note_wrote(const struct tally *tally, uint32_t index)
+{
+    if (tally->shares->book != NULL) {
+        book_wrote(tally->shares->book, index);
+    }
+}
+
+static void path_move(struct tally *tally, const struct task *task, enum view view,
                       const struct vector *amounts, int sign)
 {
     must(sign == 1 || sign == -1);
     struct account_view *views = view == VIEW_LATER ? tally->shares->views : tally->now;
     const struct account_view *at = leaf_of(tally, task, view);
     for (; at != NULL; at = at->parent) {
+        note_wrote(tally, at->index);
+        if (view == VIEW_LATER) {
+            tally->written[tally->writes++ % TALLY_WRITTEN_MAX] = at->index;
+        }
         vector_move(&views[at->index].allocated, amounts, sign);
         views[at->index].changes++;
         if (!task->preemptible) {
@@ -81,10 +94,11 @@ static void fixed_leave(struct tally *tally, uint64_t node)
             continue;
         }
         struct vector amounts;
-        query_dim_grant(core, &query_task_shape(core, task->shape)->request, instance->slots_milli,
+        query_dim_grant(core, query_instance_request(core, instance), instance->slots_milli,
                         instance->cpu_milli, instance->memory_bytes, &amounts);
         for (const struct account_view *at = leaf_of(tally, task, VIEW_LATER); at != NULL;
              at = at->parent) {
+            note_wrote(tally, at->index);
             vector_move(&tally->shares->views[at->index].fixed, &amounts, -1);
         }
     }
@@ -113,21 +127,37 @@ static void claims_load(struct tally *tally, pool_id pool)
     }
 }
 
+static struct account_view *now_copy(const struct shares *shares, struct arena *arena)
+{
+    struct account_view *all = arena_new(arena, struct account_view, shares->count);
+    for (uint32_t at = 0; at < shares->count; at++) {
+        struct account_view *now = &all[at];
+        *now = shares->views[at];
+        must(now->index == at);
+        now->allocated = shares->held[at];
+        now->parent = now->parent == NULL ? NULL : &all[now->parent->index];
+    }
+    return all;
+}
+
 void tally_init(struct tally *tally, const struct core *core, pool_id pool, struct shares *shares,
                 struct arena *arena)
 {
     *tally = (struct tally){
         .core = core, .shares = shares, .slots_full = query_pool(core, pool)->slots_milli};
-    tally->now = arena_new(arena, struct account_view, shares->count);
-    for (uint32_t at = 0; at < shares->count; at++) {
-        struct account_view *now = &tally->now[at];
-        *now = shares->views[at];
-        must(now->index == at);
-        now->allocated = shares->held[at];
-        now->parent = now->parent == NULL ? NULL : &tally->now[now->parent->index];
+    tally->now = shares->book != NULL ? book_now(shares->book) : now_copy(shares, arena);
+    if (shares->book != NULL) {
+        book_borrow(shares->book);
     }
     claims_load(tally, pool);
     user_cap_init(&tally->users, core, pool, arena);
+}
+
+void tally_done(struct tally *tally)
+{
+    if (tally->shares->book != NULL) {
+        book_return(tally->shares->book);
+    }
 }
 
 /* The guarantee as the bound of non-preemptible work. A guarantee of all slots of the pool bounds nothing. */
@@ -143,6 +173,9 @@ static struct gate_result gates_at(const struct tally *tally, const struct task 
 {
     const struct account_pool *pool = &tally->shares->pool;
     const struct account_view *leaf = leaf_of(tally, task, view);
+    if (!leaf->bound && task->preemptible) {
+        return (struct gate_result){.gate = GATE_OPEN};
+    }
     const struct gate_result limit = gates_limit(pool, leaf, request);
     if (limit.gate != GATE_OPEN || task->preemptible) {
         return limit;
@@ -193,8 +226,12 @@ static int64_t left_of(int64_t left, int64_t bound, int64_t held)
 static void path_left(const struct tally *tally, const struct task *task, enum view view,
                       struct vector *ret)
 {
+    const struct account_view *leaf = leaf_of(tally, task, view);
     must(tally->shares->pool.dims <= QUOTA_DIMS_MAX);
-    for (const struct account_view *at = leaf_of(tally, task, view); at != NULL; at = at->parent) {
+    if (!leaf->bound && task->preemptible) {
+        return;
+    }
+    for (const struct account_view *at = leaf; at != NULL; at = at->parent) {
         for (uint32_t dim = 0; dim < tally->shares->pool.dims; dim++) {
             ret->at[dim] = left_of(ret->at[dim], at->limit.at[dim], at->allocated.at[dim]);
             if (!task->preemptible) {

@@ -21,17 +21,24 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* The last views of VIEW_LATER that a trial wrote to: what happened since a reader's last look. */
+enum { TALLY_WRITTEN_MAX = 64 };
+
 struct tally {
     const struct core *core;
     struct shares *shares;    /* shares->views are the accounts in the view VIEW_LATER */
     struct account_view *now; /* the same accounts in the view VIEW_NOW, with the same indices */
     struct user_caps users;
+    uint64_t writes;                     /* how often a view of VIEW_LATER was written to */
+    uint32_t written[TALLY_WRITTEN_MAX]; /* the index of the view, by `writes` modulo the size */
     int64_t slots_full; /* slots of all nodes of the pool: so large a guarantee is no bound */
 };
 
-/* Fills the tally from the state, claims included. The tally writes to `shares`, which must live as long as the tally. */
+/* Fills the tally from the state, claims included. The tally writes to `shares`, which must live as long as the tally. Shares of a book
+ * are borrowed until tally_done(). Other tallies need no tally_done(). */
 void tally_init(struct tally *tally, const struct core *core, pool_id pool, struct shares *shares,
                 struct arena *arena);
+void tally_done(struct tally *tally);
 
 /* Adds the amounts of one instance of the task to the task's accounts and user in a view. With sign -1 the function subtracts. */
 void tally_move(struct tally *tally, const struct task *task, enum view view,

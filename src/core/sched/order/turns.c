@@ -4,12 +4,15 @@
 #include "core/sched/order/turns.h"
 
 #include "base/must.h"
+#include "base/sort.h"
 #include "core/model/account.h"
 #include "core/model/oindex.h"
 #include "core/model/resource.h"
 #include "core/sched/order/form_chunk.h"
 #include "core/sched/order/shares.h"
 #include "core/state/key.h"
+
+#include <string.h>
 
 uint32_t turns_chunk(const struct task *task, uint32_t added)
 {
@@ -48,29 +51,46 @@ static bool line_full(const struct turns *turns, const struct turns_line *line)
     return false;
 }
 
-static struct account_order_key *line_key(const struct turns *turns, struct turns_line *line)
+/* The key of the comparison by fair share. The account and its chunk may have changed since the last call. Keys outlive the turns and
+ * the pass, because most accounts do not change from pass to pass. An account that holds its share comes after an account that does
+ * not. Without this rule a large first chunk of an account below its share would let the siblings go above their shares. The smaller
+ * tasks behind that chunk would then take the same amounts back from the siblings in the same moment. */
+static struct account_order_kept *line_key(const struct turns *turns, struct turns_line *line)
 {
-    if (!line->key_known || line->key_changes != line->view->changes) {
-        const struct account_side side = {.account = line->view, .chunk = &line->chunk};
-        account_order_key(&turns->tally->shares->pool, &side, &line->key);
-        line->full = line_full(turns, line);
-        line->key_known = true;
-        line->key_changes = line->view->changes;
+    const struct account_view *view = line->view;
+    struct account_order_kept *kept = &turns->tally->shares->keys[view->index];
+    const bool current = kept->known && kept->changes == view->changes;
+    if (current && (line->key_stamp == kept->stamp ||
+                    memcmp(&kept->chunk, &line->chunk, sizeof line->chunk) == 0)) {
+        line->key_stamp = kept->stamp;
+        return kept;
     }
-    return &line->key;
+    const struct account_pool *pool = &turns->tally->shares->pool;
+    const struct account_side side = {.account = view, .chunk = &line->chunk};
+    account_order_key(pool, &side, &kept->key);
+    kept->known = true;
+    kept->changes = view->changes;
+    kept->stamp = kept->stamp == UINT32_MAX ? 1 : kept->stamp + 1;
+    kept->chunk = line->chunk;
+    kept->full = line_full(turns, line);
+    kept->quick = (uint64_t)kept->full << 63 | account_order_quick(pool, view, &kept->key);
+    line->key_stamp = kept->stamp;
+    return kept;
 }
 
-/* An account that holds its share comes after an account that does not. Without this rule a large first chunk of an account below its
- * share would let the siblings go above their shares. The smaller tasks behind that chunk would then take the same amounts back from
- * the siblings in the same moment. */
+/* The number by which entries of a heap are compared first. */
+static uint64_t line_quick(const struct turns *turns, struct turns_line *line)
+{
+    return turns->policy == POLICY_FAIR_SHARE ? line_key(turns, line)->quick : 0;
+}
+
 static bool fair_before(const struct turns *turns, struct turns_line *a, struct turns_line *b)
 {
-    struct account_order_key *key_a = line_key(turns, a);
-    struct account_order_key *key_b = line_key(turns, b);
-    if (a->full != b->full) {
-        return b->full;
-    }
-    return account_order_keys(&turns->tally->shares->pool, a->view, key_a, b->view, key_b) < 0;
+    struct account_order_kept *key_a = line_key(turns, a);
+    struct account_order_kept *key_b = line_key(turns, b);
+    must(key_a->full == key_b->full); /* else `quick` decides */
+    return account_order_keys(&turns->tally->shares->pool, a->view, &key_a->key, b->view,
+                              &key_b->key) < 0;
 }
 
 static bool turn_before(const struct turns_line *a, const struct turns_line *b)
@@ -97,20 +117,26 @@ static bool line_before(const struct turns *turns, struct turns_line *a, struct 
                        turns->policy == POLICY_FIFO);
 }
 
+static bool entry_before(const struct turns *turns, const struct turns_entry *a,
+                         const struct turns_entry *b)
+{
+    return a->quick != b->quick ? a->quick < b->quick : line_before(turns, a->line, b->line);
+}
+
 static void sink(const struct turns *turns, struct turns_line *line, uint32_t from)
 {
     must(from == 0 || from < line->count);
-    struct turns_line **heap = line->heap;
+    struct turns_entry *heap = line->heap;
     uint32_t at = from;
     for (;;) {
         uint32_t least = at;
         for (uint32_t child = 2 * at + 1; child <= 2 * at + 2 && child < line->count; child++) {
-            least = line_before(turns, heap[child], heap[least]) ? child : least;
+            least = entry_before(turns, &heap[child], &heap[least]) ? child : least;
         }
         if (least == at) {
             return;
         }
-        struct turns_line *moved = heap[at];
+        const struct turns_entry moved = heap[at];
         heap[at] = heap[least];
         heap[least] = moved;
         at = least;
@@ -122,11 +148,11 @@ static void sink(const struct turns *turns, struct turns_line *line, uint32_t fr
 /* Finds anew which project below this line is next, and what that project's first task would take. */
 static void line_refresh(const struct turns *turns, struct turns_line *line)
 {
-    line->key_known = false;
+    line->key_stamp = 0;
     if (line->heap != NULL) {
         must(line->count > 0);
-        line->best = line->heap[0]->best;
-        line->chunk = line->heap[0]->chunk;
+        line->best = line->heap[0].line->best;
+        line->chunk = line->heap[0].line->chunk;
         return;
     }
     must(line->queue.count > 0);
@@ -139,65 +165,92 @@ static void line_refresh(const struct turns *turns, struct turns_line *line)
     }
 }
 
-static struct turns_line *line_above(struct turns *turns, const struct turns_line *line)
+static struct turns_line *line_make(struct turns *turns, const struct account_view *view,
+                                    struct arena *arena)
 {
-    const struct account_view *parent = line->view->parent;
-    return turns->policy != POLICY_FAIR_SHARE || parent == NULL ? &turns->root
-                                                                : &turns->lines[parent->index];
+    struct turns_line *line = arena_new(arena, struct turns_line, 1);
+    must(turns->lines[view->index] == NULL);
+    line->view = view;
+    turns->lines[view->index] = line;
+    turns->all[turns->all_count++] = line;
+    return line;
 }
 
-/* Links a project that has waiting tasks, and all lines above the project, with their parents. */
-static void line_link(struct turns *turns, struct turns_line *line)
+/* Makes the line of a project that has waiting tasks, and links it and all lines above with their parents. */
+static struct turns_line *line_link(struct turns *turns, const struct account_view *view,
+                                    struct arena *arena)
 {
-    while (line != &turns->root && !line->linked) {
-        line->linked = true;
-        line->parent = line_above(turns, line);
-        line->parent->count++;
-        line = line->parent;
+    struct turns_line *line = line_make(turns, view, arena);
+    for (struct turns_line *at = line; at != &turns->root && at->parent == NULL; at = at->parent) {
+        const struct account_view *above =
+            turns->policy == POLICY_FAIR_SHARE ? at->view->parent : NULL;
+        if (above == NULL) {
+            at->parent = &turns->root;
+        } else {
+            struct turns_line *there = turns->lines[above->index];
+            at->parent = there != NULL ? there : line_make(turns, above, arena);
+        }
+        at->parent->count++;
     }
+    return line;
 }
 
 static void queues_fill(struct turns *turns, pool_id pool, struct arena *arena)
 {
     const struct core *core = turns->core;
     struct okey key = {{ACCOUNT_KEY(pool, (account_id){0}), 0, 0, 0}};
-    bool more =
-        oindex_from(&core->orders[ORDER_ACCOUNT_QUEUE], key, &key) && key.at[0] >> 32 == pool.v;
+    struct oindex_walk walk;
+    bool more = oindex_walk_from(&walk, &core->orders[ORDER_ACCOUNT_QUEUE], key, &key) &&
+                key.at[0] >> 32 == pool.v;
     while (more) {
         const account_id account = {(uint32_t)key.at[0]};
         const struct account_view *view = shares_view(turns->tally->shares, account);
         must(view != NULL);
-        struct turns_line *line = &turns->lines[view->index];
+        struct turns_line *line = line_link(turns, view, arena);
         line->queue =
             (struct queue){.core = core, .arena = arena, .by_rank = turns->policy == POLICY_FIFO};
         line->used = view->allocated.at[DIM_SLOTS];
-        line_link(turns, line);
-        more = queue_fill(&line->queue, &turns->notes, &key);
+        more = queue_fill_walk(&line->queue, &turns->notes, &walk, &key);
+        line_refresh(turns, line);
     }
 }
 
-static void heap_make(const struct turns *turns, struct turns_line *line)
+static int age_order(const void *left, const void *right)
 {
-    for (uint32_t i = line->count / 2; i > 0; i--) {
-        sink(turns, line, i - 1);
-    }
+    const struct turns_line *a = ((const struct turns_entry *)left)->line;
+    const struct turns_line *b = ((const struct turns_entry *)right)->line;
+    return a->view->order < b->view->order ? -1 : a->view->order > b->view->order;
 }
 
-/* Puts each linked line into the heap of its parent. */
-static void heaps_fill(struct turns *turns, uint32_t count, struct arena *arena)
+/* Puts each line into the heap of its parent, the oldest account first. Projects come by age already; departments may not. */
+static void heaps_fill(struct turns *turns, struct arena *arena)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        struct turns_line *line = &turns->lines[i];
-        if (!line->linked) {
-            continue;
-        }
-        struct turns_line *parent = line->parent;
+    for (uint32_t i = 0; i < turns->all_count; i++) {
+        const struct turns_entry entry = {.line = turns->all[i]};
+        struct turns_line *parent = entry.line->parent;
         must(parent != NULL);
         if (parent->heap == NULL) {
-            parent->heap = arena_new(arena, struct turns_line *, parent->count);
+            parent->heap = arena_new(arena, struct turns_entry, parent->count);
             parent->count = 0; /* from here on the number of lines in the heap */
         }
-        parent->heap[parent->count++] = line;
+        const bool by_age =
+            parent->count == 0 || age_order(&parent->heap[parent->count - 1], &entry) < 0;
+        parent->heap[parent->count++] = entry;
+        parent->mixed |= !by_age;
+    }
+}
+
+/* Orders the lines below a line. Each of them knows its chunk. */
+static void heap_begin(const struct turns *turns, struct turns_line *line)
+{
+    if (line->mixed) {
+        sort_items(line->heap, line->count, sizeof line->heap[0], age_order);
+    }
+    for (uint32_t i = 0; i < line->count; i++) {
+        line->heap[i].quick = line_quick(turns, line->heap[i].line);
+    }
+    for (uint32_t i = line->count / 2; i > 0; i--) {
+        sink(turns, line, i - 1);
     }
 }
 
@@ -206,40 +259,93 @@ void turns_init(struct turns *turns, const struct core *core, const struct pool 
 {
     const struct shares *shares = tally->shares;
     must(tally->core == core);
-    *turns = (struct turns){.core = core, .tally = tally, .policy = pool->policy};
+    *turns =
+        (struct turns){.core = core, .tally = tally, .policy = pool->policy, .seen = tally->writes};
     turns->notes.arena = arena;
-    turns->lines = arena_new(arena, struct turns_line, shares->count);
-    for (uint32_t i = 0; i < shares->count; i++) {
-        turns->lines[i].view = &shares->views[i];
+    if (shares->keys == NULL && shares->book == NULL) {
+        tally->shares->keys = arena_new(arena, struct account_order_kept, shares->count);
     }
+    turns->lines = arena_new(arena, struct turns_line *, shares->count);
+    turns->all = arena_new(arena, struct turns_line *, shares->count);
     queues_fill(turns, pool->id, arena);
-    heaps_fill(turns, shares->count, arena);
+    heaps_fill(turns, arena);
+    uint32_t inner = 0; /* lines with lines below go to the front of `all` */
+    for (uint32_t i = 0; i < turns->all_count; i++) {
+        if (turns->all[i]->heap != NULL) {
+            turns->all[inner++] = turns->all[i];
+        }
+    }
     for (uint32_t depth = ACCOUNT_DEPTH_MAX; depth > 0; depth--) {
-        for (uint32_t i = 0; i < shares->count; i++) {
-            struct turns_line *line = &turns->lines[i];
-            if (line->linked && line->view->depth == depth - 1) {
-                heap_make(turns, line);
+        for (uint32_t i = 0; i < inner; i++) {
+            struct turns_line *line = turns->all[i];
+            if (line->view->depth == depth - 1) {
+                heap_begin(turns, line);
                 line_refresh(turns, line);
             }
         }
     }
-    heap_make(turns, &turns->root);
+    heap_begin(turns, &turns->root);
+}
+
+const struct first_bound *turns_bound(const struct turns *turns, uint32_t index)
+{
+    must(index < turns->tally->shares->count);
+    return turns->lines[index] != NULL ? turns->lines[index]->bound : NULL;
 }
 
 /* ---- going on ---- */
 
 struct turns_line *turns_first(const struct turns *turns)
 {
-    return turns->root.count == 0 ? NULL : turns->root.heap[0]->best;
+    return turns->root.count == 0 ? NULL : turns->root.heap[0].line->best;
+}
+
+/* Finds the entry of a line that is not first, and sets its number anew. The entry stays where it is. */
+static void entry_renew(const struct turns *turns, struct turns_line *line)
+{
+    struct turns_line *parent = line->parent;
+    for (uint32_t i = 0; i < parent->count; i++) {
+        if (parent->heap[i].line == line) {
+            parent->heap[i].quick = line_quick(turns, line);
+            return;
+        }
+    }
+}
+
+/* Other accounts may have changed since the last turn: a claim evicts. Their entries get new numbers. */
+static void entries_renew(struct turns *turns)
+{
+    const struct tally *tally = turns->tally;
+    const uint64_t writes = tally->writes - turns->seen;
+    if (writes > TALLY_WRITTEN_MAX) {
+        for (uint32_t i = 0; i < tally->shares->count; i++) {
+            struct turns_line *line = turns->lines[i];
+            if (line != NULL &&
+                tally->shares->keys[line->view->index].changes != line->view->changes) {
+                entry_renew(turns, line);
+            }
+        }
+    }
+    for (; writes <= TALLY_WRITTEN_MAX && turns->seen < tally->writes; turns->seen++) {
+        struct turns_line *line = turns->lines[tally->written[turns->seen % TALLY_WRITTEN_MAX]];
+        if (line != NULL && tally->shares->keys[line->view->index].changes != line->view->changes) {
+            entry_renew(turns, line);
+        }
+    }
+    turns->seen = tally->writes;
 }
 
 void turns_update(struct turns *turns, struct turns_line *line)
 {
+    if (turns->policy == POLICY_FAIR_SHARE && turns->seen != turns->tally->writes) {
+        entries_renew(turns);
+    }
     for (; line != &turns->root; line = line->parent) {
         struct turns_line *parent = line->parent;
-        must(parent->heap[0] == line);
+        must(parent->heap[0].line == line);
         if (line->heap != NULL ? line->count > 0 : line->queue.count > 0) {
             line_refresh(turns, line);
+            parent->heap[0].quick = line_quick(turns, line);
         } else {
             parent->heap[0] = parent->heap[--parent->count];
         }

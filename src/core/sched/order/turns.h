@@ -24,23 +24,28 @@
 
 struct first_bound;
 
+struct turns_line;
+
+/* A line in a heap. Most comparisons read only `quick`, and so no line. */
+struct turns_entry {
+    uint64_t
+        quick; /* a line with a smaller number comes first; with equal numbers the lines decide */
+    struct turns_line *line;
+};
+
 /* An account in the order of turns. */
 struct turns_line {
     const struct account_view *view; /* NULL: the root, which stands for the pool */
     struct turns_line *parent;
-    struct turns_line **heap;     /* the lines below that have waiting tasks; NULL: a project */
-    uint32_t count;               /* number of lines in `heap` */
-    bool linked;                  /* the line, or a line below, has waiting tasks */
-    struct queue queue;           /* the waiting tasks of a project */
-    struct turns_line *best;      /* the project at or below this line whose turn would be next */
-    struct vector chunk;          /* what the first task of `best` would take next */
-    struct account_order_key key; /* the inputs for the comparison with siblings */
-    uint32_t key_changes;         /* view->changes when `key` was computed */
-    bool key_known;               /* `key` and `full` belong to the current chunk */
-    bool full;                    /* the account holds its whole share of a resource in the chunk */
+    struct turns_entry *heap; /* the lines below that have waiting tasks; NULL: a project */
+    uint32_t count;           /* number of lines in `heap` */
+    bool mixed;               /* while the heap is filled: its lines do not come by age */
+    struct queue queue;       /* the waiting tasks of a project */
+    struct turns_line *best;  /* the project at or below this line whose turn would be next */
+    struct vector chunk;      /* what the first task of `best` would take next */
+    uint32_t key_stamp;       /* of the kept key that belongs to the chunk; 0: none */
     const struct first_bound *bound; /* the project's first task that a bound holds back */
-    bool blocked;                    /* a task of the project was noted as its first blocked task */
-    bool waits;                      /* a task of the project goes on waiting */
+    bool blocked;                    /* the project's first blocked task was noted, or holds */
     uint32_t turns;                  /* round-robin: turns that the project had in this pass */
     int64_t used;                    /* round-robin: slots that the project held before the pass */
 };
@@ -51,7 +56,10 @@ struct turns {
     enum pool_policy policy;
     struct shape_notes notes;
     struct turns_line root;
-    struct turns_line *lines; /* by the index of the account's view */
+    struct turns_line **all; /* while the heaps are filled: all lines */
+    uint32_t all_count;
+    uint64_t seen;             /* tally->writes when the heaps were last brought up to date */
+    struct turns_line **lines; /* by the index of the account's view; NULL: no task waits there */
 };
 
 /* Fills the turns with all waiting tasks of the pool. Comparisons of accounts read `tally`, which must live as long as the turns. */
@@ -63,6 +71,9 @@ struct turns_line *turns_first(const struct turns *turns);
 
 /* Restores the order after the first project, `line`, got a place or its queue advanced. */
 void turns_update(struct turns *turns, struct turns_line *line);
+
+/* The first task that a bound holds back, of the project whose view has this index; NULL: none. */
+const struct first_bound *turns_bound(const struct turns *turns, uint32_t index);
 
 /* How many instances of a task are placed together next, after the pass has placed `added` instances of the task. */
 uint32_t turns_chunk(const struct task *task, uint32_t added);

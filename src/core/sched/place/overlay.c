@@ -167,6 +167,21 @@ uint32_t overlay_holder(struct overlay *overlay, const struct task *task)
     return overlay->holder_count++;
 }
 
+void overlay_unkeep(struct overlay *overlay, const struct task *holder)
+{
+    overlay->keeping = false;
+    for (uint32_t i = 0; i < overlay->spot_room; i++) {
+        struct spot *spot = overlay->spots[i];
+        if (spot != NULL && spot->keep != NULL && spot->keep->task == holder) {
+            spot->keep = NULL;
+        }
+        overlay->keeping |= spot != NULL && spot->keep != NULL;
+    }
+    if (overlay->holder_count > 0 && overlay->holders[overlay->holder_count - 1].task == holder) {
+        overlay->holder_count--;
+    }
+}
+
 /* Counts a placement (sign 1) for the holders that it concerns, or takes the count back (sign -1). */
 static void holders_note(struct overlay *overlay, const struct spot *spot,
                          const struct placed *placed, int sign)
@@ -318,19 +333,25 @@ void overlay_undo(struct overlay *overlay, const struct node *node)
 }
 
 void overlay_leave(struct overlay *overlay, const struct node *node, const struct request *request,
-                   const struct grant *grant)
+                   const struct grant *grant, bool reuse)
 {
     overlay_leaving(overlay);
     struct spot *spot = overlay_touch(overlay, node);
     (void)spot_later(overlay, spot);
     spot_move(overlay, spot, VIEW_LATER, request, grant, 1);
+    if (reuse && spot->keep != NULL) {
+        space_give(&spot->keep->left, &spot->keep->room, request, grant);
+    }
 }
 
 void overlay_stay(struct overlay *overlay, const struct node *node, const struct request *request,
-                  const struct grant *grant)
+                  const struct grant *grant, bool reuse)
 {
     struct spot *spot = overlay_find(overlay, node->id);
     must(spot != NULL);
     must(spot->later != NULL);
     spot_move(overlay, spot, VIEW_LATER, request, grant, -1);
+    if (reuse && spot->keep != NULL) {
+        space_take(&spot->keep->left, &spot->keep->room, request, grant);
+    }
 }

@@ -59,13 +59,19 @@ struct later {
     struct space_room room;
 };
 
+/* The unit of memory in which kept amounts are counted, in bytes: amounts × time must not overflow. */
+enum { KEEP_MEMORY_UNIT = 1 << 20 };
+
 /* A node kept for the holder of a reservation. A node is kept for one holder at a time. */
 struct keep {
     const struct task *task; /* the holder */
     uint32_t at;             /* index of the holder in the overlay's list of holders */
     bool end_known;          /* `end_ms` is known */
     int64_t end_ms;          /* when the holder starts at the latest */
-    struct space left;       /* free beside the holder at its start: others may use this */
+    int64_t ready_ms;        /* when the node is expected to have room for the holder */
+    int64_t planned[3];      /* slots, cpu, memory that the holder will use here */
+    int64_t busy[3];   /* the same amounts × time for which running instances still use them */
+    struct space left; /* free beside the holder at its start: others may use this */
     struct space_room room;
 };
 
@@ -136,6 +142,9 @@ struct spot *overlay_touch(struct overlay *overlay, const struct node *node);
 /* Notes that a task holds a reservation. Returns the index of the task in the list of holders. */
 uint32_t overlay_holder(struct overlay *overlay, const struct task *task);
 
+/* Keeps no places for this holder any more. */
+void overlay_unkeep(struct overlay *overlay, const struct task *holder);
+
 /* Fills in `later` for every node that instances are leaving. Call this before the first search in VIEW_LATER. */
 void overlay_leaving(struct overlay *overlay);
 
@@ -154,8 +163,9 @@ const struct placed *overlay_take(struct overlay *overlay, const struct node *no
 /* Takes back the newest placement on a node. */
 void overlay_undo(struct overlay *overlay, const struct node *node);
 
-/* overlay_leave() frees a grant in VIEW_LATER, because an instance leaves or a claim is dropped. overlay_stay() undoes overlay_leave(). */
+/* overlay_leave() frees a grant in VIEW_LATER, because an instance leaves or a claim is dropped. With `reuse` the grant is free for other
+ * tasks on a kept node, too: what is taken from a running instance was not free for the holder. overlay_stay() undoes overlay_leave(). */
 void overlay_leave(struct overlay *overlay, const struct node *node, const struct request *request,
-                   const struct grant *grant);
+                   const struct grant *grant, bool reuse);
 void overlay_stay(struct overlay *overlay, const struct node *node, const struct request *request,
-                  const struct grant *grant);
+                  const struct grant *grant, bool reuse);

@@ -4,9 +4,10 @@
  * most. Placement `spread` places one instance after the other. With equal instances each way finds places for all wherever there are
  * enough, because every instance takes the same amounts from a node.
  *
- * A wide task is divided over several nodes (request.wide). The instances of a wide task talk to each other, so every placement packs them.
+ * A wide task is divided over several nodes (request.wide is WIDE_PARTS). The instances of a wide task talk to each other, so every placement packs them.
  * If idle nodes of one size hold the instances exactly, the task takes these nodes, the largest size first. Then all parts are equal,
- * and nothing is left over on the nodes.
+ * and nothing is left over on the nodes. The parts of a task that was divided into whole nodes (WIDE_NODES) need nothing of this:
+ * fit_count() gives each of them an idle node of its size, or none.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/place/place.h"
 
@@ -37,7 +38,7 @@ uint32_t place_waiting(const struct core *core, const struct task *task, uint32_
 static const struct node *next_node(struct overlay *overlay, const struct asker *asker,
                                     uint32_t left, uint32_t *ret_count)
 {
-    const uint32_t first = overlay->spread && !asker->request->wide ? 1 : left;
+    const uint32_t first = overlay->spread && asker->request->wide == WIDE_NOT ? 1 : left;
     const struct node *node = search_first(overlay, asker, first);
     *ret_count = first;
     if (node != NULL || first == 1) {
@@ -82,7 +83,7 @@ static bool equal_nodes(struct overlay *overlay, const struct asker *asker, uint
 static bool place_equal(struct trial *trial, struct asker *asker, const uint32_t *indices,
                         uint32_t count, const struct node **places)
 {
-    if (!asker->request->wide || asker->bounded) {
+    if (asker->request->wide != WIDE_PARTS || asker->bounded) {
         return false;
     }
     const struct node **nodes = arena_new(trial->arena, const struct node *, count);

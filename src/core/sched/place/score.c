@@ -58,7 +58,12 @@ int64_t score_free(const struct space *place, uint16_t resource)
 struct score score_of(enum pool_placement placement, const struct space *place,
                       const struct request *request)
 {
-    struct stock stock = stock_of(place, score_resource(request));
+    uint16_t resource = score_resource(request);
+    /* A node that works for tasks with slots is judged by its slots also for a task that requests nothing. */
+    if (resource == RESOURCE_AUX && place->slots_free < place->node->slots_milli) {
+        resource = RESOURCE_SLOTS;
+    }
+    struct stock stock = stock_of(place, resource);
     if (stock.total <= 0) {
         return (struct score){0, 1};
     }

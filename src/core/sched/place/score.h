@@ -4,8 +4,9 @@
  *   spread   free / total        the emptier node is better
  *   tight    the same as pack; the score leaves out the waste (waste.h), by which `tight` chooses first
  *
- * `free` and `total` are amounts of the request's measure, score_resource(). A node that has nothing of the measure scores 0. The search
- * does not compute scores. The search walks an index whose order agrees with the scores among nodes of equal size.
+ * `free` and `total` are amounts of the request's measure, score_resource(). A node that has nothing of the measure scores 0. For a task
+ * that requests nothing the amounts are slots on a node whose slots are in use, and places for such tasks on any other node. The search
+ * walks an index whose order agrees with the scores among nodes of equal size; search_better() compares scores where it does not.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 

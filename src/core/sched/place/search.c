@@ -1,8 +1,8 @@
 /* search.c - nodes in order of free amounts.
  *
  * The search walks the index of free amounts. A step has its own copy of the index, which shares memory until written. In the copy
- * touched nodes stand where they belong now, but only for resources that are the measure of a search in this step (`tracked`). With caches
- * off a scan finds the same order. Keeps S3 of core/sched/README.md: one order, with and without the index and the trails.
+ * touched nodes stand where they belong now, but only for measures of searches in this step (`tracked`). With caches off a scan finds
+ * the same order. Keeps S3 of core/sched/README.md.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/place/search.h"
 
@@ -14,6 +14,7 @@
 #include "core/model/vector.h"
 #include "core/sched/order/trail.h"
 #include "core/sched/place/score.h"
+#include "core/sched/place/search_better.h"
 #include "core/sched/place/tight.h"
 #include "core/state/capacity.h"
 #include "core/state/key.h"
@@ -286,8 +287,7 @@ static const struct node *search_emptiest(const struct overlay *overlay, const s
                                           uint32_t count, int64_t wanted)
 {
     must(wanted > 0);
-    struct cursor level = {asker->view, measure_of(overlay, asker->request).resource, UINT64_MAX,
-                           UINT64_MAX};
+    struct cursor level = {asker->view, score_resource(asker->request), UINT64_MAX, UINT64_MAX};
     while (cursor_step(overlay, &level, false) != NULL && level.free >= (uint64_t)wanted) {
         struct cursor at = {level.view, level.resource, level.free, 0};
         const struct node *node;
@@ -430,7 +430,7 @@ const struct node *search_first(struct overlay *overlay, const struct asker *ask
     if (node == NULL && count == 1) {
         no_node_note(overlay, asker);
     }
-    return node;
+    return node == NULL ? NULL : search_better(overlay, asker, count, node);
 }
 
 uint32_t search_most(struct overlay *overlay, const struct asker *asker, uint32_t max)
@@ -489,12 +489,12 @@ uint32_t search_total(struct overlay *overlay, const struct asker *asker, uint32
     return total;
 }
 
-const struct node *search_down(struct overlay *overlay, const struct asker *asker,
-                               struct search_at *at)
+const struct node *search_step(struct overlay *overlay, const struct asker *asker,
+                               struct search_at *at, bool up)
 {
     struct cursor cursor = {asker->view, score_resource(asker->request), at->free, at->node};
     track(overlay, asker->view, cursor.resource);
-    const struct node *node = cursor_step(overlay, &cursor, false);
+    const struct node *node = cursor_step(overlay, &cursor, up);
     *at = (struct search_at){cursor.free, cursor.node};
     return node;
 }

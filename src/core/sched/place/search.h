@@ -39,12 +39,13 @@ uint32_t search_within(const struct node *node, const struct asker *asker, uint3
 void search_moved(struct overlay *overlay, enum view view, const struct space *old,
                   const struct space *new, const struct request *request);
 
-/* search_down() walks the nodes from the largest free amount of the asker's measure down. `*at` is the position of the walk, SEARCH_TOP
- * at the beginning. NULL: there are no more nodes. */
+/* search_step() walks the nodes by their free amount of the asker's measure: with `up` from the smallest amount above 0, else from the
+ * largest down. `*at` is the position of the walk, SEARCH_BOTTOM or SEARCH_TOP at the beginning. NULL: there are no more nodes. */
 struct search_at {
     uint64_t free;
     uint64_t node;
 };
+#define SEARCH_BOTTOM ((struct search_at){0, 0})
 #define SEARCH_TOP ((struct search_at){UINT64_MAX, UINT64_MAX})
-const struct node *search_down(struct overlay *overlay, const struct asker *asker,
-                               struct search_at *at);
+const struct node *search_step(struct overlay *overlay, const struct asker *asker,
+                               struct search_at *at, bool up);

@@ -5,22 +5,38 @@
 #include "base/must.h"
 #include "core/model/instance.h"
 #include "core/model/resource.h"
+#include "core/sched/order/book.h"
 #include "core/sched/order/shares.h"
 #include "core/sched/order/view.h"
 #include "core/state/query.h"
 
 enum { DECISIONS_FIRST = 8 };
 
-void trial_init(struct trial *trial, const struct core *core, pool_id pool, struct arena *arena)
+static void begin(struct trial *trial, const struct core *core, pool_id pool, struct shares *shares,
+                  struct arena *arena)
 {
     *trial = (struct trial){.core = core, .pool = pool, .arena = arena};
     overlay_init(&trial->overlay, core, pool, arena);
-    tally_init(&trial->tally, core, pool, shares_compute(core, pool, arena), arena);
+    tally_init(&trial->tally, core, pool, shares, arena);
+}
+
+void trial_init(struct trial *trial, const struct core *core, pool_id pool, struct arena *arena)
+{
+    begin(trial, core, pool, shares_compute(core, pool, arena), arena);
+}
+
+void trial_init_kept(struct trial *trial, const struct core *core, pool_id pool,
+                     struct arena *arena)
+{
+    struct book *book = book_open(core, pool);
+    begin(trial, core, pool, book != NULL ? book_shares(book) : shares_compute(core, pool, arena),
+          arena);
 }
 
 void trial_done(struct trial *trial)
 {
     overlay_done(&trial->overlay);
+    tally_done(&trial->tally);
 }
 
 static struct decision *decision_add(struct trial *trial, enum decision_kind kind)
@@ -71,11 +87,12 @@ static void later_give(struct trial *trial, struct decision *decision)
     const struct request *request =
         query_task_request(trial->core, decision->task, decision->index);
     amounts_fill(trial->core, decision);
-    overlay_leave(&trial->overlay, decision->node, request, &decision->grant);
+    overlay_leave(&trial->overlay, decision->node, request, &decision->grant, decision->reuse);
     tally_move(&trial->tally, decision->task, VIEW_LATER, &decision->amounts, -1);
 }
 
-void trial_evict(struct trial *trial, const struct instance *instance, const struct eviction *why)
+void trial_evict(struct trial *trial, const struct instance *instance, const struct eviction *why,
+                 bool reuse)
 {
     must(instance->state == INSTANCE_STARTING || instance->state == INSTANCE_RUNNING);
     struct decision *decision = decision_add(trial, DECISION_EVICT);
@@ -84,6 +101,7 @@ void trial_evict(struct trial *trial, const struct instance *instance, const str
     decision->node = query_node(trial->core, instance->node);
     decision->grant = instance_grant(instance);
     decision->why = why;
+    decision->reuse = reuse;
     later_give(trial, decision);
 }
 
@@ -125,7 +143,7 @@ static void decision_undo(struct trial *trial, const struct decision *decision)
     case DECISION_EVICT:
     case DECISION_UNCLAIM:
         tally_move(&trial->tally, decision->task, VIEW_LATER, &decision->amounts, 1);
-        overlay_stay(&trial->overlay, decision->node, request, &decision->grant);
+        overlay_stay(&trial->overlay, decision->node, request, &decision->grant, decision->reuse);
         return;
     }
 }

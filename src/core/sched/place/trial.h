@@ -31,6 +31,7 @@ enum decision_kind { DECISION_START, DECISION_CLAIM, DECISION_EVICT, DECISION_UN
 /* One entry of a trial. */
 struct decision {
     enum decision_kind kind;
+    bool reuse; /* an eviction: the claimant may use the place on a kept node, too */
     bool moved; /* an unclaim before a start of the same instance: such an entry makes no fact */
     const struct task *task;
     uint32_t index; /* of the instance */
@@ -51,12 +52,16 @@ struct trial {
     struct decision *decisions;
     size_t count;
     size_t room;
+    int64_t lost;          /* what evictions of this trial cost the loss budget (keep/budget.h) */
     struct losses *losses; /* scratch space of rights.c; NULL: not used yet */
     bool rights_known;     /* rights.c has filled in rights_count */
     bool rights_count;     /* several projects wait, and the pool evicts to give them their right */
 };
 
+/* trial_init_kept() borrows the book of the pool (order/book.h), so trial_done() must follow. Only one trial at a time may do so. */
 void trial_init(struct trial *trial, const struct core *core, pool_id pool, struct arena *arena);
+void trial_init_kept(struct trial *trial, const struct core *core, pool_id pool,
+                     struct arena *arena);
 void trial_done(struct trial *trial);
 
 /* trial_mark() says where the trial stands. trial_rollback() undoes all entries since a mark. */
@@ -68,8 +73,10 @@ void trial_rollback(struct trial *trial, size_t mark);
 void trial_place(struct trial *trial, const struct asker *asker, const struct node *node,
                  uint32_t index);
 
-/* Tells a starting or running instance to stop. The amounts of the instance are free later. `why` must live as long as the trial. */
-void trial_evict(struct trial *trial, const struct instance *instance, const struct eviction *why);
+/* Tells a starting or running instance to stop. The amounts of the instance are free later. `why` must live as long as the trial.
+ * `reuse`: see overlay_leave(). */
+void trial_evict(struct trial *trial, const struct instance *instance, const struct eviction *why,
+                 bool reuse);
 
 /* Drops the claim of a waiting instance, so that its place is free later. `moved` says that the instance starts in this trial. */
 void trial_unclaim(struct trial *trial, const struct task *task, uint32_t index, bool moved);

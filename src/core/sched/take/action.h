@@ -4,8 +4,8 @@
  *   reclaim     ─▶ tasks of accounts that hold more than their right are evicted
  *   preempt     ─▶ tasks of lower priority in the same project are evicted (policy `priority`: of any project)
  *
- * A round goes through the waiting tasks in the pool's order, chunk by chunk. A chunk is what is missing of a gang's minimum, else
- * one instance. Each chunk tries one action after the other. After a failure the equal tasks of the project are not tried.
+ * The pass calls action_take() at the task's turn, when the task's next chunk found no free place. A chunk is what is missing of a
+ * gang's minimum, else one instance. Each chunk tries one action after the other.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -17,6 +17,9 @@
 #include "core/sched/place/trial.h"
 #include "core/sched/take/solve.h"
 #include "core/sched/take/solve_internal.h"
+
+struct first_bound;
+struct bounds_above;
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -34,7 +37,8 @@ struct action {
     uint64_t work;
     int64_t wake_ms;       /* the first end of a preemption delay that was met; INT64_MAX: none */
     uint64_t claimant_max; /* the budget of one search for victims */
-    bool failed;           /* some chunk tried all actions and got no place */
+    bool leaving;          /* some instance is leaving a node of the pool */
+    bool claimed;          /* some chunk got a place */
 };
 
 /* The next instances of a waiting task. */
@@ -44,7 +48,7 @@ struct chunk {
     uint32_t count;
     struct vector amounts; /* of all instances of the chunk together */
     uint32_t passes;       /* holders whose kept places the task may use, one bit each (rights.h) */
-    struct shape_note *note; /* of the task's shape: for how many instances consolidation failed */
+    struct shape_note *note; /* of the task's shape */
 };
 
 enum chunk_result {
@@ -54,18 +58,20 @@ enum chunk_result {
     CHUNK_HELD,    /* the amounts of the chunk are kept for another task */
 };
 
-struct action_result {
-    bool again;      /* another pass may find more after the decisions of this pass are applied */
-    int64_t wake_ms; /* when a delay or a protection ends that stopped an action; 0: none did */
-};
-
 /* Does the pool have any action: preemption is on, and the policy is `fair-share` or `priority`? */
 bool action_any(const struct pool *pool);
 
-/* Runs the actions of the pool's policy for all waiting tasks, beside what the trial has placed so far. Places and evictions that
- * are found stay in the trial. `*work` grows by the work done. `above` may be NULL. */
-struct action_result action_run_all(struct trial *trial, struct bounds_above *above, int64_t now_ms,
-                                    uint64_t *work);
+/* Begins the actions of a pass. The pool must have actions. `above` may be NULL. */
+void action_init(struct action *action, struct trial *trial, struct bounds_above *above,
+                 int64_t now_ms);
+
+/* The actions of the pool's policy for the next chunk of this task, beside what the trial has placed so far. `bound`: the quota kept
+ * for a task ahead in the project, or NULL. CHUNK_CLAIMED: places and evictions are in the trial, and the lane counts the chunk. */
+enum chunk_result action_take(struct action *action, const struct first_bound *bound,
+                              const struct task *task, struct lane *lane);
+
+/* When the first delay or protection ends that stopped an action; 0: none did. */
+int64_t action_wake_ms(const struct action *action);
 
 /* Would the next instances of this task get a place by an action if it were the task's turn at `now_ms`? The trial stays as it is.
  * `*work` grows by the work done; a search ends without an answer at `work_max`. `*ret_wake_ms`: when the minimum runtime of the
@@ -80,6 +86,9 @@ enum chunk_result action_solve(struct action *action, const struct solve_ask *as
 /* Does a failure of the task hold for all tasks of its shape? False for a running gang with a form: the running instances of the
  * gang say in which domain its next instances must be. */
 bool action_shape_speaks(const struct action *action, const struct task *task);
+
+/* Is every account on the claimant's path within its guarantee? Then what the claimant takes costs the loss budget nothing. */
+bool action_guaranteed(const struct claimant *claimant);
 
 /* The chunk as a claimant of reclaim_rules.h: account, amounts and preemptibility. */
 struct claimant action_claimant(const struct action *action, const struct chunk *chunk);

@@ -4,6 +4,7 @@
 
 #include "base/must.h"
 #include "core/model/vector.h"
+#include "core/sched/keep/budget.h"
 #include "core/sched/order/queue.h"
 #include "core/sched/take/solve.h"
 #include "core/sched/take/victims.h"
@@ -11,16 +12,18 @@
 
 enum chunk_result consolidate_try(struct action *action, const struct chunk *chunk)
 {
+    const struct claimant claimant = action_claimant(action, chunk);
     const int64_t wanted = chunk->amounts.at[DIM_SLOTS];
     const bool devices =
         query_task_shape(action->trial->core, chunk->task->shape)->request.needs_gpu;
     if (action->pool->consolidation_max == 0 || !chunk->task->preemptible ||
-        (wanted == 0 && !devices) || wanted > solve_idle_milli(action->solve)) {
+        (wanted == 0 && !devices) || wanted > solve_idle_milli(action->solve) ||
+        !(budget_may_lose(action->trial) || action_guaranteed(&claimant))) {
         return CHUNK_FAILED;
     }
     const struct solve_ask ask = {
         .of = VICTIMS_OF_ALL,
-        .claimant = action_claimant(action, chunk),
+        .claimant = claimant,
         .task = chunk->task,
         .indices = chunk->indices,
         .count = chunk->count,
@@ -30,13 +33,13 @@ enum chunk_result consolidate_try(struct action *action, const struct chunk *chu
     struct shape_note *note = chunk->note;
     must(note->shape.v == chunk->task->shape.v);
     const bool speaks = action_shape_speaks(action, chunk->task);
-    if (speaks && chunk->passes == 0 && note->missed_from > 0 &&
-        chunk->count >= note->missed_from) {
+    if (speaks && chunk->passes == 0 && note->unmoved_from > 0 &&
+        chunk->count >= note->unmoved_from) {
         return CHUNK_FAILED;
     }
     const enum chunk_result result = action_solve(action, &ask, CONSOLIDATE_WORK_MAX);
     if (speaks) {
-        note->missed_from = result == CHUNK_FAILED ? chunk->count : 0;
+        note->unmoved_from = result == CHUNK_FAILED ? chunk->count : 0;
     }
     return result;
 }

@@ -59,8 +59,6 @@ struct piece_cache {
     pool_id pool;
     enum pool_victims by;
     int64_t now_ms;
-    const uint64_t *growing; /* ids of running gangs that the trial lets grow, ascending */
-    size_t growing_count;
     uint32_t orders;        /* how many orders of pieces were begun; each order has its number */
     struct piece_entry *at; /* open addressing by task and instance */
     uint32_t room;

@@ -86,22 +86,6 @@ static void cache_grow(struct piece_cache *cache)
     must(cache->count * 2 <= cache->room);
 }
 
-static int id_order(const void *left, const void *right)
-{
-    const uint64_t *a = left;
-    const uint64_t *b = right;
-    return *a < *b ? -1 : *a > *b;
-}
-
-/* Is the gang stopping, or does the trial let it grow? Instances that the trial starts cannot be evicted in the same pass, and the
- * rest of a gang leaves only as a whole. */
-static bool gang_busy(const struct piece_cache *cache, const struct task *task)
-{
-    return task->stopping_count > 0 ||
-           (cache->growing_count > 0 && bsearch(&task->id.v, cache->growing, cache->growing_count,
-                                                sizeof(uint64_t), id_order) != NULL);
-}
-
 struct piece_entry *pieces_cache_get(struct piece_cache *cache, const struct account_view *account,
                                      const struct instance *instance)
 {
@@ -116,7 +100,7 @@ struct piece_entry *pieces_cache_get(struct piece_cache *cache, const struct acc
         *entry = (struct piece_entry){.task = task->id.v, .index = index};
         cache->count++;
         if (task->preemptible && instance_stays(instance) &&
-            !(task->gang && gang_busy(cache, task))) {
+            !(task->gang && task->stopping_count > 0)) {
             entry_fill(cache, account, instance, entry);
         }
     }

@@ -1,7 +1,7 @@
 /* preempt.c - a task takes the places of tasks of lower priority.
  *
  * Surprising: no rule of fairness is asked. Inside a project the places stay with the project; under policy `priority` the
- * priority alone counts.
+ * priority alone counts, and of one priority the place in the queue of a running task that the user put behind another task.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/take/preempt.h"
 

@@ -8,6 +8,7 @@
 #include "base/checked.h"
 #include "base/must.h"
 #include "core/model/vector.h"
+#include "core/sched/keep/budget.h"
 #include "core/sched/order/account.h"
 #include "core/sched/order/reclaim_rules.h"
 #include "core/sched/order/shares.h"
@@ -83,6 +84,7 @@ enum chunk_result reclaim_try(struct action *action, const struct chunk *chunk)
     };
     must(action->pool->policy == POLICY_FAIR_SHARE);
     if (reclaim_rules_start(&ask.claimant) != CLAIM_MAY_START ||
+        !(budget_may_lose(action->trial) || action_guaranteed(&ask.claimant)) ||
         !reachable(action, &ask.claimant)) {
         return CHUNK_FAILED;
     }

@@ -119,6 +119,11 @@ struct asker *solve_asker(const struct solve *solve, const struct task *task, ui
 
 /* ---- growing ---- */
 
+bool solve_reuses(const struct solve *solve)
+{
+    return solve->ask->of != VICTIMS_OF_ALL;
+}
+
 /* An instance leaves its node in the overlay, or comes back to its node. Keeps `solve->fits` up to date. */
 static void instance_leave(struct solve *solve, const struct instance *instance, bool leaves)
 {
@@ -129,9 +134,9 @@ static void instance_leave(struct solve *solve, const struct instance *instance,
     const struct grant grant = instance_grant(instance);
     solve->fits -= solve_node_fits(solve, solve->asker, node, solve->ask->count);
     if (leaves) {
-        overlay_leave(&solve->trial->overlay, node, request, &grant);
+        overlay_leave(&solve->trial->overlay, node, request, &grant, solve_reuses(solve));
     } else {
-        overlay_stay(&solve->trial->overlay, node, request, &grant);
+        overlay_stay(&solve->trial->overlay, node, request, &grant, solve_reuses(solve));
     }
     solve->fits += solve_node_fits(solve, solve->asker, node, solve->ask->count);
 }
@@ -184,12 +189,20 @@ static void all_leave(struct solve *solve, bool leave)
     }
 }
 
-/* The trial has changed: what was derived from its nodes is not true any more. */
 static void set_done(struct solve *solve)
 {
+    solve->seen = trial_mark(solve->trial);
     solve->idle_known = false;
     solve->idle_milli = 0;
     solve->no_node = (struct shape_notes){.arena = solve->trial->arena};
+}
+
+void solve_refresh(struct solve *solve)
+{
+    if (trial_mark(solve->trial) != solve->seen) {
+        set_done(solve);
+        victims_refresh(solve->victims);
+    }
 }
 
 /* Tries the set whole. For this all pieces of the set come back to their nodes first. */

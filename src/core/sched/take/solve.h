@@ -41,6 +41,9 @@ struct solve;
 /* The searches over this trial, for any number of claimants. The result lives in the trial's arena. */
 struct solve *solve_new(struct trial *trial, int64_t now_ms);
 
+/* The trial has placed something since the last search: what was derived from the trial's nodes is not true any more. */
+void solve_refresh(struct solve *solve);
+
 /* Searches for victims for one claimant. `*work` grows by the work done. A search in the order of pieces stops at `work_max`; a search
  * node by node has limits of its own. */
 enum solve_result solve_run(struct solve *solve, const struct solve_ask *ask, uint64_t work_max,

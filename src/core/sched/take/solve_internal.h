@@ -29,6 +29,7 @@ struct grown {
 struct solve {
     struct trial *trial;
     struct victims *victims;
+    size_t seen;          /* the trial's mark to which the members below belong */
     struct losses losses; /* what each account loses by the pieces judged so far */
     bool idle_known;      /* `idle_milli` is up to date */
     int64_t idle_milli;   /* the result of solve_idle_milli() */
@@ -55,6 +56,9 @@ struct asker *solve_asker_at(const struct solve *solve, struct asker *asker, uin
 /* How many instances, at most `max`, fit on the node in the asker's view; 0 on a node that is not usable. */
 uint32_t solve_node_fits(const struct solve *solve, const struct asker *asker,
                          const struct node *node, uint32_t max);
+
+/* May the claimant use its victims' places on kept nodes? Not by consolidation: its claimant has no right to places of others. */
+bool solve_reuses(const struct solve *solve);
 
 /* Adds a piece to the set of victims. */
 void solve_grow(struct solve *solve, struct piece *piece);

@@ -292,7 +292,7 @@ static uint64_t emptiest_read(struct node_search *search)
         must(search->count <= i);
         struct solve_choice *choice = &search->choices[search->count];
         *choice = (struct solve_choice){
-            .node = search_down(&solve->trial->overlay, solve->asker, &at),
+            .node = search_step(&solve->trial->overlay, solve->asker, &at, false),
         };
         if (choice->node == NULL) {
             break;

@@ -12,6 +12,7 @@
 #include "core/model/shape.h"
 #include "core/model/space.h"
 #include "core/model/vector.h"
+#include "core/sched/keep/budget.h"
 #include "core/sched/order/account.h"
 #include "core/sched/order/form_chunk.h"
 #include "core/sched/order/gates.h"
@@ -19,6 +20,7 @@
 #include "core/sched/order/turns.h"
 #include "core/sched/order/view.h"
 #include "core/sched/place/place.h"
+#include "core/sched/take/floor.h"
 #include "core/sched/take/solve_internal.h"
 #include "core/sched/take/victims.h"
 #include "core/state/query.h"
@@ -29,7 +31,7 @@ static void piece_evict(struct solve *solve, const struct grown *grown)
     const struct core *core = solve->trial->core;
     for (const struct instance *instance = pieces_cache_next(core, grown->piece, NULL);
          instance != NULL; instance = pieces_cache_next(core, grown->piece, instance)) {
-        trial_evict(solve->trial, instance, grown->why);
+        trial_evict(solve->trial, instance, grown->why, solve_reuses(solve));
     }
 }
 
@@ -45,7 +47,7 @@ static bool instance_stay(struct solve *solve, const struct instance *instance)
     if (!fit_holds(overlay_space(spot, VIEW_LATER), request, &grant)) {
         return false;
     }
-    overlay_stay(&solve->trial->overlay, node, request, &grant);
+    overlay_stay(&solve->trial->overlay, node, request, &grant, solve_reuses(solve));
     return true;
 }
 
@@ -58,7 +60,7 @@ static void instances_leave(struct solve *solve, const struct piece *piece,
          instance = pieces_cache_next(core, piece, instance)) {
         const struct grant grant = instance_grant(instance);
         overlay_leave(&solve->trial->overlay, query_node(core, instance->node),
-                      query_instance_request(core, instance), &grant);
+                      query_instance_request(core, instance), &grant, solve_reuses(solve));
     }
 }
 
@@ -310,6 +312,9 @@ static bool lost_allowed(struct solve *solve)
         if (rule == RECLAIM_REFUSED) {
             return false;
         }
+        if (gang_lost(solve, i)) {
+            reclaim_rules_joined(&solve->losses);
+        }
         grown->why = rule == RECLAIM_BY_SHARE
                          ? why_new(solve, grown->piece, EVICT_SHARE, by_share)
                          : why_new(solve, grown->piece, EVICT_GUARANTEE, by_guarantee);
@@ -366,8 +371,23 @@ static bool piece_place_again(struct solve *solve, const struct grown *grown)
     return true;
 }
 
-/* The second try: the first try once more, without the pieces that stay. Other devices of a node may be free now than in the first
- * try, so requests for parts of devices may not fit and the second try may fail. */
+/* Charges the loss budget for a piece that leaves, unless a guarantee or a priority asked for the eviction. */
+static void piece_charge(struct solve *solve, const struct grown *grown)
+{
+    const struct core *core = solve->trial->core;
+    const bool charged =
+        (solve->ask->of == VICTIMS_OF_OTHERS || solve->ask->of == VICTIMS_OF_ALL) &&
+        grown->fate != FATE_KEPT &&
+        !victims_by_guarantee(&solve->ask->claimant, grown->piece->account);
+    for (const struct instance *instance = pieces_cache_next(core, grown->piece, NULL);
+         charged && instance != NULL; instance = pieces_cache_next(core, grown->piece, instance)) {
+        budget_charge(solve->trial, instance);
+    }
+}
+
+/* The second try: the first try once more, without the pieces that stay. The second try may fail for two reasons. Other devices of a
+ * node may be free now than in the first try, so requests for parts of devices may not fit. The accounts that pay may be left
+ * without their floor. */
 static bool set_do(struct solve *solve)
 {
     bool done = true;
@@ -385,9 +405,12 @@ static bool set_do(struct solve *solve)
             done = piece_place_again(solve, &solve->grown[i - 1]);
         }
     }
+    done = done && (solve->ask->of != VICTIMS_OF_OTHERS || floor_left(solve));
     for (uint32_t i = 0; i < solve->grown_count && done; i++) {
         solve->grown[i].piece->taken |= solve->grown[i].fate != FATE_KEPT;
+        piece_charge(solve, &solve->grown[i]);
     }
+    solve->idle_known = solve->idle_known && done; /* place_again() has counted its places */
     return done;
 }
 

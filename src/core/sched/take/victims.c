@@ -7,7 +7,6 @@
 
 #include "base/arena.h"
 #include "base/must.h"
-#include "base/sort.h"
 #include "core/model/pool.h"
 #include "core/model/spec.h"
 #include "core/model/vector.h"
@@ -16,6 +15,8 @@
 #include "core/sched/order/shares.h"
 #include "core/sched/order/tally.h"
 #include "core/state/query.h"
+
+enum { GROWING_FIRST = 8 };
 
 /* The pieces of a project, for all searches of the pass. */
 struct leaf {
@@ -32,6 +33,7 @@ struct donor {
     bool closed;     /* the search may take no piece of this account */
     uint32_t next;   /* of a project: the place in its order of the next piece to look at */
     int64_t min_runtime_ms;
+    bool turns;              /* the turn of a task protects its pieces from this search */
     struct piece *candidate; /* the next piece of the account, or of accounts below; NULL: none */
     struct vector taken;     /* amounts of the pieces that the account gave in this search */
 };
@@ -41,9 +43,14 @@ struct victims {
     const struct pool *pool;
     int64_t now_ms;
     int64_t wake_ms;
+    bool moment;          /* a search met a piece that started in this very moment */
     struct leaf *leaves;  /* by account_view.index */
     struct donor *donors; /* by account_view.index */
     struct piece_cache cache;
+    size_t seen;                 /* so many decisions of the trial were looked at for `growing` */
+    const struct task **growing; /* running gangs that the trial lets grow */
+    uint32_t growing_count;
+    uint32_t growing_room;
     /* the number of the search under way; the members below belong to that search */
     uint64_t search;
     const struct victims_ask *ask;
@@ -52,33 +59,48 @@ struct victims {
     uint32_t old; /* pieces that were skipped because they have run for too long to be moved */
 };
 
-static int id_order(const void *left, const void *right)
+/* Is the task a gang of which the trial starts further instances? Instances that the trial starts cannot be evicted in the same pass,
+ * and the rest of a gang leaves only as a whole. */
+static bool is_growing(const struct victims *victims, const struct task *task)
 {
-    const uint64_t *a = left;
-    const uint64_t *b = right;
-    return *a < *b ? -1 : *a > *b;
+    for (uint32_t i = 0; task->gang && i < victims->growing_count; i++) {
+        if (victims->growing[i] == task) {
+            return true;
+        }
+    }
+    return false;
 }
 
-/* Notes the running gangs of which the trial starts further instances. */
-static void growing_load(struct piece_cache *cache, const struct trial *trial)
+static void growing_add(struct victims *victims, const struct task *task)
 {
-    uint64_t *growing = NULL;
-    for (size_t i = 0; i < trial->count; i++) {
-        const struct decision *decision = &trial->decisions[i];
-        if (decision->kind != DECISION_START || !decision->task->gang ||
-            decision->task->active_count == 0) {
-            continue;
-        }
-        must(decision->task->pool.v == trial->pool.v);
-        if (growing == NULL) {
-            growing = arena_new(trial->arena, uint64_t, trial->count - i);
-        }
-        growing[cache->growing_count++] = decision->task->id.v;
+    if (is_growing(victims, task)) {
+        return;
     }
-    if (cache->growing_count > 0) {
-        sort_items(growing, cache->growing_count, sizeof(uint64_t), id_order);
+    if (victims->growing_count == victims->growing_room) {
+        victims->growing_room =
+            victims->growing_room == 0 ? GROWING_FIRST : victims->growing_room * 2;
+        const struct task **more =
+            arena_new(victims->trial->arena, const struct task *, victims->growing_room);
+        for (uint32_t i = 0; i < victims->growing_count; i++) {
+            more[i] = victims->growing[i];
+        }
+        victims->growing = more;
     }
-    cache->growing = growing;
+    victims->growing[victims->growing_count++] = task;
+}
+
+void victims_refresh(struct victims *victims)
+{
+    const struct trial *trial = victims->trial;
+    must(victims->seen <= trial->count);
+    for (; victims->seen < trial->count; victims->seen++) {
+        const struct decision *decision = &trial->decisions[victims->seen];
+        if (decision->kind == DECISION_START && decision->task->gang &&
+            decision->task->active_count > 0) {
+            must(decision->task->pool.v == trial->pool.v);
+            growing_add(victims, decision->task);
+        }
+    }
 }
 
 struct victims *victims_new(struct trial *trial, int64_t now_ms)
@@ -101,13 +123,18 @@ struct victims *victims_new(struct trial *trial, int64_t now_ms)
         .by = (enum pool_victims)victims->pool->victims,
         .now_ms = now_ms,
     };
-    growing_load(&victims->cache, trial);
+    victims_refresh(victims);
     return victims;
 }
 
 int64_t victims_wake_ms(const struct victims *victims)
 {
     return victims->wake_ms;
+}
+
+bool victims_moment(const struct victims *victims)
+{
+    return victims->moment;
 }
 
 /* ---- the pieces of a project ---- */
@@ -184,6 +211,14 @@ void victims_begin_near(struct victims *victims, int64_t need_milli)
     must(victims->below != NULL);
 }
 
+bool victims_by_guarantee(const struct claimant *claimant, const struct account_view *account)
+{
+    const struct account_view *taker;
+    const struct account_view *giver;
+    account_diverge(claimant->account, account, &taker, &giver);
+    return account_within_guarantee(claimant->pool, taker, &claimant->request);
+}
+
 /* Does the account hold more than its right, so that its first piece could be lost? Other accounts could only have pieces moved, and
  * moving is for consolidation. */
 static bool may_lose(const struct claimant *claimant, const struct account_view *account)
@@ -216,6 +251,8 @@ static bool account_closed(const struct victims_ask *ask, const struct account_v
     return false;
 }
 
+/* How long a piece of the account is safe from this search, from its start on. A protection from claims on surplus alone belongs here,
+ * in the case of other accounts: reclaim_rules_surplus() tells these claims from claims on a guarantee. */
 static int64_t min_runtime_ms(const struct victims *victims, const struct account_view *account)
 {
     switch (victims->ask->of) {
@@ -257,17 +294,31 @@ static struct donor *donor_of(struct victims *victims, const struct account_view
     if (project && !donor->closed) {
         donor->next = victims->need_milli == 0 ? leaf_of(victims, account)->head : 0;
         donor->min_runtime_ms = min_runtime_ms(victims, account);
+        donor->turns = victims->pool->turn_ms > 0 && victims->ask->of == VICTIMS_OF_OTHERS &&
+                       !victims_by_guarantee(victims->ask->claimant, account);
     }
     return donor;
 }
 
 /* Is the search for tasks of lower priority, and does this piece have no lower priority than the claimant? Pieces that follow in the
- * order of a project have no lower priority than this piece. */
+ * order of a project have no lower priority than this piece. A search over the whole pool goes on to pieces of the claimant's own
+ * priority where the user has put running tasks behind others: is_behind() then judges each piece. */
 static bool too_important(const struct victims *victims, const struct piece *piece)
 {
     const struct victims_ask *ask = victims->ask;
     const bool lower = ask->of == VICTIMS_OF_OWN || ask->of == VICTIMS_OF_LOWER;
-    return lower && piece->task->priority >= ask->task->priority;
+    const bool equals = ask->of == VICTIMS_OF_LOWER && victims->pool->overtaken_count > 0;
+    return lower && (equals ? piece->task->priority > ask->task->priority
+                            : piece->task->priority >= ask->task->priority);
+}
+
+/* May the claimant take the piece by priority, or because the user put the piece's task behind the claimant in the queue? True for
+ * every piece of a search that asks for no priority. */
+static bool is_behind(const struct victims_ask *ask, const struct piece *piece)
+{
+    const struct task *task = piece->task;
+    return ask->of != VICTIMS_OF_LOWER || task->priority < ask->task->priority ||
+           (task->overtaken && task->rank > ask->task->rank);
 }
 
 /* Would the piece have to move, and has it run for too long? */
@@ -283,14 +334,25 @@ static bool piece_eligible(struct victims *victims, const struct donor *donor,
     must(donor->search == victims->search);
     must(!donor->closed);
     const struct victims_ask *ask = victims->ask;
-    if (piece->taken || piece->task->id.v == ask->task->id.v || too_old(victims, piece)) {
+    if (piece->taken || piece->task->id.v == ask->task->id.v || too_old(victims, piece) ||
+        is_growing(victims, piece->task) || !is_behind(ask, piece)) {
         return false;
     }
-    if (piece->extra ||
-        !runtime_protected(piece->since_ms, donor->min_runtime_ms, victims->now_ms)) {
+    const int64_t min_ms = piece->extra ? 0 : donor->min_runtime_ms;
+    const int64_t turn_ms = !donor->turns ? 0
+                            : piece->task->safe_ms > victims->pool->turn_ms
+                                ? piece->task->safe_ms
+                                : victims->pool->turn_ms;
+    const int64_t begun_ms = victims->now_ms - piece->age_ms;
+    if (!runtime_protected(piece->since_ms, min_ms, victims->now_ms) && piece->age_ms >= turn_ms) {
         return true;
     }
-    const int64_t free_ms = piece->since_ms + donor->min_runtime_ms;
+    int64_t free_ms = piece->since_ms + min_ms;
+    free_ms = begun_ms + turn_ms > free_ms ? begun_ms + turn_ms : free_ms;
+    if (free_ms <= victims->now_ms) {
+        victims->moment = true; /* nothing but this very moment protects the piece */
+        return false;
+    }
     victims->wake_ms = free_ms < victims->wake_ms ? free_ms : victims->wake_ms;
     return false;
 }

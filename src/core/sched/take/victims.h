@@ -18,8 +18,10 @@
 enum victims_of {
     VICTIMS_OF_OTHERS, /* reclaim: other accounts, as reclaim_rules_from() allows */
     VICTIMS_OF_OWN,    /* preemption: tasks of lower priority in the claimant's account */
-    VICTIMS_OF_LOWER, /* preemption under policy `priority`: tasks of lower priority in any account */
-    VICTIMS_OF_ALL,   /* consolidation: tasks of any account, which are moved and not lost */
+    /* preemption under policy `priority`: tasks of lower priority in any account, and tasks of the same priority that a move put
+     * behind the claimant in the queue */
+    VICTIMS_OF_LOWER,
+    VICTIMS_OF_ALL, /* consolidation: tasks of any account, which are moved and not lost */
 };
 
 /* A moved task is stopped and started again. Only tasks that have run for at most MOVE_RUN_MS_MAX are moved: the wait of
@@ -37,6 +39,9 @@ struct victims;
 
 /* The pieces of the trial's pool at `now_ms`. Reads no piece yet. The result lives in the trial's arena. */
 struct victims *victims_new(struct trial *trial, int64_t now_ms);
+
+/* Reads again which running gangs the trial lets grow. */
+void victims_refresh(struct victims *victims);
 
 /* Begins a search. The trial's accounts must not change until the search ends; `ask` must live as long. */
 void victims_begin(struct victims *victims, const struct victims_ask *ask);
@@ -61,5 +66,11 @@ bool victims_movable(const struct victims *victims, const struct instance *insta
 /* An upper bound on the slots (thousandths) of a piece of the account or of an account below. */
 int64_t victims_piece_max(struct victims *victims, const struct account_view *account);
 
+/* Is the claimant within its guarantee where its path and the path of `account` diverge? Then turns protect nothing of the account. */
+bool victims_by_guarantee(const struct claimant *claimant, const struct account_view *account);
+
 /* When the first minimum runtime ends that protects a piece which a search met; INT64_MAX: searches met no protected piece. */
 int64_t victims_wake_ms(const struct victims *victims);
+
+/* Did a search meet a piece that only its start in this very moment protects? */
+bool victims_moment(const struct victims *victims);
