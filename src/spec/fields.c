@@ -40,7 +40,8 @@ static const char *path_of(const struct doc_value *v)
     return arena_str(arena, path);
 }
 
-static void problem_add(const struct doc_value *v, const char *format, va_list args)
+__attribute__((format(printf, 2, 0))) static void problem_add(const struct doc_value *v,
+                                                              const char *format, va_list args)
 {
     struct problems *problems = v->in->problems;
     problems->total++;

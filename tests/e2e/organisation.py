@@ -31,7 +31,7 @@ MEMORY = "/dev/shm"  # many nodes have thousands of small directories, which a d
 def server_file(pools, departments):
     """Pools that take back what was lent and keep no places (on a slow machine a scenario may outlast the usual patience), and
     departments with their projects."""
-    text = "pools:\n" + "".join(f"  - {{name: {pool}, patience: 1h, scheduler: {{policy: fair-share, preemption: on}}}}\n" for pool in pools)
+    text = "pools:\n" + "".join(f"  - {{name: {pool}, patience: 1h, scheduler: {{policy: fair-share, preemption: on, turn: 0s}}}}\n" for pool in pools)
     text += "departments:\n" + "".join(f"  - {{name: {name}}}\n" for name in departments)
     return text + "projects:\n" + "".join(f"  - {{name: {name}, department: {department}}}\n"
                                           for department, projects in departments.items() for name in projects)

@@ -8,6 +8,7 @@ import io
 
 def test_an_exported_state_is_played_on_from_where_it_is(weir):
     w = weir("--fake-gpus", "4")
+    w.weir("pool", "edit", "default", "--patience", "10m")  # nothing is kept for the task that wants all
     first = w.submit("sleep", "600", resources={"gpu": 1})
     gap = w.submit("sleep", "600", resources={"gpu": 1})
     second = w.submit("sleep", "600", resources={"gpu": 2})

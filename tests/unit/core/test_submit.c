@@ -241,7 +241,10 @@ static void the_spec_names_the_project_and_the_pool_that_were_chosen(void **stat
         spec.project = cases[i].project;
         spec.pools = pools;
         spec.pool_count = cases[i].pools;
-        (void)rig_submit(rig, spec);
+        /* The fact borrows the spec, which must live as long as the fact is looked at. */
+        const struct input submit = {.type = INPUT_TASK_SUBMIT,
+                                     .submit = {.specs = &spec, .count = 1}};
+        assert_int_equal(rig_do(rig, submit), VERDICT_OK);
         const struct task_spec *kept = rig_fact(rig, FACT_TASK_SUBMITTED)->task_submitted.spec;
         assert_string_equal(kept->project, cases[i].chosen);
         assert_int_equal(kept->pool_count, 1);
