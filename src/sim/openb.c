@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/openb.h"
 
+#include "base/amount.h"
 #include "base/json_out.h"
 #include "sim/csv.h"
 #include "sim/rng.h"
@@ -218,6 +219,7 @@ static must_use enum err pool_set(struct placing *placing, const char *placement
     pool_spec_init(&spec, POOL_DEFAULT_NAME);
     spec.preemption_off = true;
     spec.consolidation_max = 0;
+    spec.patience_ms = AMOUNT_MS_MAX; /* nothing ends here, so no place is worth keeping */
     if (placement != NULL) {
         while (found < POOL_PLACEMENT_COUNT &&
                strcmp(placement, names_pool_placement((enum pool_placement)found)) != 0) {
