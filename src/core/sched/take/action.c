@@ -54,11 +54,7 @@ struct claimant action_claimant(const struct action *action, const struct chunk 
 
 bool action_guaranteed(const struct claimant *claimant)
 {
-    const struct account_view *at = claimant->account;
-    while (at != NULL && account_within_guarantee(claimant->pool, at, &claimant->request)) {
-        at = at->parent;
-    }
-    return at == NULL;
+    return account_within_guarantee(claimant->pool, claimant->account, &claimant->request);
 }
 
 bool action_shape_speaks(const struct action *action, const struct task *task)

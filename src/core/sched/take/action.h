@@ -87,7 +87,7 @@ enum chunk_result action_solve(struct action *action, const struct solve_ask *as
  * gang say in which domain its next instances must be. */
 bool action_shape_speaks(const struct action *action, const struct task *task);
 
-/* Is every account on the claimant's path within its guarantee? Then what the claimant takes costs the loss budget nothing. */
+/* Is the claimant's project within its guarantee? Then what the claimant takes costs the loss budget nothing (P4). */
 bool action_guaranteed(const struct claimant *claimant);
 
 /* The chunk as a claimant of reclaim_rules.h: account, amounts and preemptibility. */

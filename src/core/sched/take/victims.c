@@ -216,7 +216,8 @@ bool victims_by_guarantee(const struct claimant *claimant, const struct account_
     const struct account_view *taker;
     const struct account_view *giver;
     account_diverge(claimant->account, account, &taker, &giver);
-    return account_within_guarantee(claimant->pool, taker, &claimant->request);
+    return account_within_guarantee(claimant->pool, claimant->account, &claimant->request) ||
+           account_within_guarantee(claimant->pool, taker, &claimant->request);
 }
 
 /* Does the account hold more than its right, so that its first piece could be lost? Other accounts could only have pieces moved, and

@@ -66,7 +66,7 @@ bool victims_movable(const struct victims *victims, const struct instance *insta
 /* An upper bound on the slots (thousandths) of a piece of the account or of an account below. */
 int64_t victims_piece_max(struct victims *victims, const struct account_view *account);
 
-/* Is the claimant within its guarantee where its path and the path of `account` diverge? Then turns protect nothing of the account. */
+/* Is the claimant's project within its guarantee, or the account of its path where the path of `account` diverges? Then turns protect nothing of the account. */
 bool victims_by_guarantee(const struct claimant *claimant, const struct account_view *account);
 
 /* When the first minimum runtime ends that protects a piece which a search met; INT64_MAX: searches met no protected piece. */
