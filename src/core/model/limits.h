@@ -43,7 +43,7 @@ enum {
     PRIORITY_MAX = 100,
     PRIORITY_DEFAULT = 50,
     TASK_RELEASES_MAX = 20,
-    TURN_MS_DEFAULT = 60 * 60 * 1000,
+    TURN_MS_DEFAULT = 2 * 60 * 60 * 1000,
     PERCENT_WHOLE = 100000,  /* 100 % in thousandths of a percent */
     IDLE_FOR_WAITING = 2000, /* default of pool_spec.idle_for_waiting */
     LOSS_FOR_SHARING = 1000, /* default of pool_spec.loss_for_sharing */

@@ -5,6 +5,7 @@
 #include "base/checked.h"
 #include "base/must.h"
 #include "core/model/bucket.h"
+#include "core/model/instance.h"
 #include "core/model/limits.h"
 #include "core/model/vector.h"
 #include "core/sched/order/view.h"
@@ -115,23 +116,21 @@ int64_t budget_drain(const struct trial *trial, uint32_t holder)
     return sum;
 }
 
-void budget_charge(struct trial *trial, const struct instance *instance)
+int64_t budget_lost(const struct trial *trial, const struct instance *instance)
 {
     const struct pool *pool = query_pool(trial->core, trial->pool);
     const int64_t held[3] = {instance->slots_milli, instance->cpu_milli,
                              instance->memory_bytes / KEEP_MEMORY_UNIT};
-    const int64_t from_ms = instance->checkpoint_ms > instance->allocated_ms
-                                ? instance->checkpoint_ms
-                                : instance->allocated_ms;
-    const int64_t past_ms = trial->overlay.now_ms > from_ms ? trial->overlay.now_ms - from_ms : 0;
-    const int64_t lost_ms = past_ms < pool->turn_ms ? past_ms : pool->turn_ms;
-    trial->lost = bucket_plus(trial->lost, bucket_times(in_slots(pool, held), lost_ms));
+    const int64_t past_ms = trial->overlay.now_ms - instance_unsaved_ms(instance);
+    return past_ms > 0 ? bucket_times(in_slots(pool, held), past_ms) : 0;
 }
 
-bool budget_may_lose(const struct trial *trial)
+bool budget_affords(const struct trial *trial, int64_t cost, bool young)
 {
     const struct pool *pool = query_pool(trial->core, trial->pool);
-    return pool->turn_ms == 0 || budget_loss_level(pool, trial->overlay.now_ms) - trial->lost >= 0;
+    const int64_t level = budget_loss_level(pool, trial->overlay.now_ms);
+    return pool->turn_ms == 0 || bucket_plus(trial->lost, cost) <= level ||
+           (young && trial->lost == 0 && level >= loss_most(pool));
 }
 
 /* What is idle now on kept nodes, in slots: free, and not left to others beside the holders. */

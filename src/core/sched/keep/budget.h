@@ -20,11 +20,12 @@ int64_t budget_most(const struct pool *pool);
 int64_t budget_level(const struct pool *pool, int64_t now_ms);
 int64_t budget_loss_level(const struct pool *pool, int64_t now_ms);
 
-/* Charges the loss budget for the eviction of this instance: its unsaved work, at most one turn of it. */
-void budget_charge(struct trial *trial, const struct instance *instance);
+/* What the eviction of this instance costs the loss budget: its unsaved work. */
+int64_t budget_lost(const struct trial *trial, const struct instance *instance);
 
-/* May an eviction be charged? The loss budget may go into debt by one decision. */
-bool budget_may_lose(const struct trial *trial);
+/* Can the loss budget pay this cost, beside what the trial has taken from it? A full budget may go into debt by one decision, if all
+ * unsaved work is young: at most two turns old. Without turns evictions cost nothing. */
+bool budget_affords(const struct trial *trial, int64_t cost, bool young);
 
 /* When an idle budget of `level` from which nothing is paid reaches `wanted`. */
 int64_t budget_fills_ms(const struct pool *pool, int64_t level, int64_t wanted, int64_t now_ms);

@@ -24,6 +24,10 @@
  * a pool with `order: short-first`: between a shorter mean (more) and a shorter longest wait (less), chosen on two months of Philly. */
 enum { OLDEST_LOOK_MAX = 64, OVERTAKEN_TIMES = 5 };
 
+/* How long a pool waits at least until it estimates a cost again that the idle budget could not pay. An estimate grows while the budget
+ * fills, so without a least time the two could meet in ever smaller steps. */
+#define ESTIMATE_AGAIN_MS ((int64_t)10 * 1000)
+
 void hold_init(struct hold *hold, const struct core *core, const struct pool *pool,
                struct trial *trial)
 {
@@ -213,7 +217,9 @@ static bool holder_try(struct hold *hold, const struct task *task, bool turn)
     overlay_unkeep(&hold->trial->overlay, task);
     const int64_t wanted = bucket_plus(need, bucket_plus(hold->level, -hold->left));
     hold->most = wanted > hold->most ? wanted : hold->most;
-    wake_at(hold, budget_fills_ms(hold->pool, hold->level, wanted, hold->now_ms));
+    const int64_t paid_ms = budget_fills_ms(hold->pool, hold->level, wanted, hold->now_ms);
+    const int64_t again_ms = hold->now_ms + ESTIMATE_AGAIN_MS;
+    wake_at(hold, paid_ms > again_ms ? paid_ms : again_ms);
     return false;
 }
 

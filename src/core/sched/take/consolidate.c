@@ -18,7 +18,7 @@ enum chunk_result consolidate_try(struct action *action, const struct chunk *chu
         query_task_shape(action->trial->core, chunk->task->shape)->request.needs_gpu;
     if (action->pool->consolidation_max == 0 || !chunk->task->preemptible ||
         (wanted == 0 && !devices) || wanted > solve_idle_milli(action->solve) ||
-        !(budget_may_lose(action->trial) || action_guaranteed(&claimant))) {
+        !(budget_affords(action->trial, 0, false) || action_guaranteed(&claimant))) {
         return CHUNK_FAILED;
     }
     const struct solve_ask ask = {

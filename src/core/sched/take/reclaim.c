@@ -84,7 +84,7 @@ enum chunk_result reclaim_try(struct action *action, const struct chunk *chunk)
     };
     must(action->pool->policy == POLICY_FAIR_SHARE);
     if (reclaim_rules_start(&ask.claimant) != CLAIM_MAY_START ||
-        !(budget_may_lose(action->trial) || action_guaranteed(&ask.claimant)) ||
+        !(budget_affords(action->trial, 0, false) || action_guaranteed(&ask.claimant)) ||
         !reachable(action, &ask.claimant)) {
         return CHUNK_FAILED;
     }

@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
 #include "base/must.h"
+#include "core/model/bucket.h"
 #include "core/model/fit.h"
 #include "core/model/form.h"
 #include "core/model/instance.h"
@@ -371,18 +372,27 @@ static bool piece_place_again(struct solve *solve, const struct grown *grown)
     return true;
 }
 
-/* Charges the loss budget for a piece that leaves, unless a guarantee or a priority asked for the eviction. */
-static void piece_charge(struct solve *solve, const struct grown *grown)
+/* Charges the loss budget for the pieces that leave, unless a guarantee or a priority asks for it. False: the budget cannot pay. */
+static bool set_charge(struct solve *solve)
 {
-    const struct core *core = solve->trial->core;
-    const bool charged =
-        (solve->ask->of == VICTIMS_OF_OTHERS || solve->ask->of == VICTIMS_OF_ALL) &&
-        grown->fate != FATE_KEPT &&
-        !victims_by_guarantee(&solve->ask->claimant, grown->piece->account);
-    for (const struct instance *instance = pieces_cache_next(core, grown->piece, NULL);
-         charged && instance != NULL; instance = pieces_cache_next(core, grown->piece, instance)) {
-        budget_charge(solve->trial, instance);
+    int64_t cost = 0;
+    bool young = true;
+    const bool charged = query_pool(solve->trial->core, solve->trial->pool)->turn_ms > 0 &&
+                         (solve->ask->of == VICTIMS_OF_OTHERS || solve->ask->of == VICTIMS_OF_ALL);
+    for (uint32_t i = 0; charged && i < solve->grown_count; i++) {
+        struct piece *piece = solve->grown[i].piece;
+        if (solve->grown[i].fate != FATE_KEPT &&
+            !victims_by_guarantee(&solve->ask->claimant, piece->account)) {
+            victims_cost(solve->victims, piece);
+            cost = bucket_plus(cost, piece->cost);
+            young = young && !piece->old;
+        }
     }
+    if (cost > 0 && !budget_affords(solve->trial, cost, young)) {
+        return false;
+    }
+    solve->trial->lost = bucket_plus(solve->trial->lost, cost);
+    return true;
 }
 
 /* The second try: the first try once more, without the pieces that stay. The second try may fail for two reasons. Other devices of a
@@ -406,9 +416,9 @@ static bool set_do(struct solve *solve)
         }
     }
     done = done && (solve->ask->of != VICTIMS_OF_OTHERS || floor_left(solve));
+    done = done && set_charge(solve);
     for (uint32_t i = 0; i < solve->grown_count && done; i++) {
         solve->grown[i].piece->taken |= solve->grown[i].fate != FATE_KEPT;
-        piece_charge(solve, &solve->grown[i]);
     }
     solve->idle_known = solve->idle_known && done; /* place_again() has counted its places */
     return done;

@@ -7,16 +7,20 @@
 
 #include "base/arena.h"
 #include "base/must.h"
+#include "core/model/bucket.h"
+#include "core/model/instance.h"
 #include "core/model/pool.h"
 #include "core/model/spec.h"
 #include "core/model/vector.h"
+#include "core/sched/keep/budget.h"
 #include "core/sched/order/account_order.h"
 #include "core/sched/order/runtime.h"
 #include "core/sched/order/shares.h"
 #include "core/sched/order/tally.h"
 #include "core/state/query.h"
 
-enum { GROWING_FIRST = 8 };
+/* DEBT_TURNS: for work that is at most so many turns old the loss budget may go into debt. */
+enum { GROWING_FIRST = 8, DEBT_TURNS = 2 };
 
 /* The pieces of a project, for all searches of the pass. */
 struct leaf {
@@ -328,9 +332,28 @@ static bool too_old(const struct victims *victims, const struct piece *piece)
     return victims->ask->of == VICTIMS_OF_ALL && piece->age_ms > MOVE_RUN_MS_MAX;
 }
 
+void victims_cost(const struct victims *victims, struct piece *piece)
+{
+    const struct core *core = victims->trial->core;
+    for (const struct instance *instance = pieces_cache_next(core, piece, NULL);
+         !piece->cost_known && instance != NULL;
+         instance = pieces_cache_next(core, piece, instance)) {
+        const int64_t unsaved_ms = victims->now_ms - instance_unsaved_ms(instance);
+        piece->cost = bucket_plus(piece->cost, budget_lost(victims->trial, instance));
+        piece->old |= unsaved_ms > DEBT_TURNS * victims->pool->turn_ms;
+    }
+    piece->cost_known = true;
+}
+
+/* Can the loss budget pay for the piece? */
+static bool affordable(const struct victims *victims, struct piece *piece)
+{
+    victims_cost(victims, piece);
+    return budget_affords(victims->trial, piece->cost, !piece->old);
+}
+
 /* May the search take the piece? Notes the end of a minimum runtime that protects the piece. */
-static bool piece_eligible(struct victims *victims, const struct donor *donor,
-                           const struct piece *piece)
+static bool piece_eligible(struct victims *victims, const struct donor *donor, struct piece *piece)
 {
     must(donor->search == victims->search);
     must(!donor->closed);
@@ -346,7 +369,7 @@ static bool piece_eligible(struct victims *victims, const struct donor *donor,
                                 : victims->pool->turn_ms;
     const int64_t begun_ms = victims->now_ms - piece->age_ms;
     if (!runtime_protected(piece->since_ms, min_ms, victims->now_ms) && piece->age_ms >= turn_ms) {
-        return true;
+        return !donor->turns || affordable(victims, piece);
     }
     int64_t free_ms = piece->since_ms + min_ms;
     free_ms = begun_ms + turn_ms > free_ms ? begun_ms + turn_ms : free_ms;
