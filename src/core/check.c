@@ -130,6 +130,7 @@ static void check_instance(struct expected *expected, const struct task *task,
     expect(expected, ORDER_ON_NODE, (struct okey){{node->id.v, task->id.v, instance->index, row}});
     if (instance_stays(instance)) {
         expect(expected, ORDER_ACCOUNT_LOSS, key_account_loss(task, instance));
+        expect(expected, ORDER_ACCOUNT_BEGUN, key_account_begun(task, instance));
     }
     if (instance->state == INSTANCE_RUNNING && task->time_limit_ms > 0) {
         expect(expected, ORDER_DEADLINE,

@@ -294,7 +294,6 @@ static enum chunk_result take_next(struct pass *pass, const struct task *task, s
     if (!pass->acts) {
         return CHUNK_FAILED;
     }
-    hold_keep(&pass->hold); /* actions must leave the kept places free, too */
     return action_take(&pass->action, pass->bound, task, lane);
 }
 
@@ -412,7 +411,7 @@ static void pass_pool(struct pass *pass)
     pass->above = bound_above_find(&pass->trial, pass->in->now_ms);
     pass->acts = action_any(pass->pool);
     if (pass->acts) {
-        action_init(&pass->action, &pass->trial, pass->above, pass->in->now_ms);
+        action_init(&pass->action, &pass->trial, pass->above, &pass->hold, pass->in->now_ms);
     }
     hold_begin(&pass->hold, barred, pass);
     pass_run(pass);

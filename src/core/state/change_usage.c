@@ -87,6 +87,9 @@ void change_usage_allocate(struct core *core, const struct task *task,
         struct oindex *order = &core->orders[ORDER_ACCOUNT_LOSS];
         const struct okey loss = key_account_loss(task, instance);
         must(sign > 0 ? oindex_insert(order, loss) : oindex_remove(order, loss));
+        struct oindex *begun = &core->orders[ORDER_ACCOUNT_BEGUN];
+        const struct okey key = key_account_begun(task, instance);
+        must(sign > 0 ? oindex_insert(begun, key) : oindex_remove(begun, key));
     }
     uint64_t key = ACCOUNT_KEY(task->pool, task->user);
     struct user_usage *used = row_open(&core->user_usages, key);
@@ -98,6 +101,7 @@ void change_usage_leave(struct core *core, const struct task *task, const struct
 {
     must(instance->state == INSTANCE_STOPPING);
     must(oindex_remove(&core->orders[ORDER_ACCOUNT_LOSS], key_account_loss(task, instance)));
+    must(oindex_remove(&core->orders[ORDER_ACCOUNT_BEGUN], key_account_begun(task, instance)));
     struct vector amounts;
     instance_vector(core, task, instance, &amounts);
     for (account_id at = task->account; at.v != 0; at = query_account(core, at)->parent) {

@@ -82,6 +82,12 @@ struct okey key_account_loss(const struct task *task, const struct instance *ins
                           ~(task->instance_first + instance->index)}};
 }
 
+struct okey key_account_begun(const struct task *task, const struct instance *instance)
+{
+    return (struct okey){{ACCOUNT_KEY(task->pool, task->account), (uint64_t)instance->allocated_ms,
+                          task->instance_first + instance->index, 0}};
+}
+
 uint64_t key_name_hash(const char *name)
 {
     return hash_bytes(name, strlen(name));

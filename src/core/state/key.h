@@ -32,8 +32,9 @@ enum order {
                             have an allocation */
     ORDER_ACCOUNT_LOSS, /* ACCOUNT_KEY, LOSS_KEY, ~instance_unsaved_ms, ~instance row: instances that
                            hold something and are not told to end */
-    ORDER_USER_NAME,    /* hash of the name, user, 0, 0 */
-    ORDER_CLAIM,        /* node, task, index, instance row: places promised to waiting instances */
+    ORDER_ACCOUNT_BEGUN, /* ACCOUNT_KEY, allocated_ms, instance row, 0: the same instances, the oldest first */
+    ORDER_USER_NAME, /* hash of the name, user, 0, 0 */
+    ORDER_CLAIM,     /* node, task, index, instance row: places promised to waiting instances */
     /* pool, node, 0, 0: nodes that instances are leaving, or on which a place is promised */
     ORDER_NODE_CHANGING,
     /* pool, bytes, node, 0: nodes that are not removed and whose device memory is known */
@@ -125,3 +126,6 @@ struct okey key_account_queue(const struct task *task);
 struct okey key_account_running(const struct task *task);
 struct okey key_node_size(const struct node *node);
 struct okey key_account_loss(const struct task *task, const struct instance *instance);
+
+/* The key in ORDER_ACCOUNT_BEGUN. */
+struct okey key_account_begun(const struct task *task, const struct instance *instance);

@@ -12,6 +12,7 @@
 #include "core/model/spec.h"
 #include "core/sched/keep/bound_above.h"
 #include "core/sched/keep/first_bound.h"
+#include "core/sched/keep/hold.h"
 #include "core/sched/keep/rights.h"
 #include "core/sched/order/account.h"
 #include "core/sched/order/form_chunk.h"
@@ -63,10 +64,19 @@ bool action_shape_speaks(const struct action *action, const struct task *task)
            task->active_count == 0;
 }
 
+/* Kept places must stay free in a search. Many claimants fail before they search, so the holders choose their places only now. */
+static void places_keep(struct action *action)
+{
+    if (action->hold != NULL) {
+        hold_keep(action->hold);
+    }
+}
+
 enum chunk_result action_solve(struct action *action, const struct solve_ask *ask,
                                uint64_t work_max)
 {
     const uint64_t most = work_max < action->claimant_max ? work_max : action->claimant_max;
+    places_keep(action);
     return solve_run(action->solve, ask, most, &action->work) == SOLVE_FOUND ? CHUNK_CLAIMED
                                                                              : CHUNK_FAILED;
 }
@@ -140,6 +150,7 @@ static enum chunk_result later_try(struct action *action, const struct chunk *ch
                                   .indices = chunk->indices,
                                   .count = chunk->count,
                                   .passes = chunk->passes};
+    places_keep(action);
     return solve_set_later(action->solve, &ask) ? CHUNK_CLAIMED : CHUNK_FAILED;
 }
 
@@ -226,11 +237,12 @@ bool action_any(const struct pool *pool)
 }
 
 void action_init(struct action *action, struct trial *trial, struct bounds_above *above,
-                 int64_t now_ms)
+                 struct hold *hold, int64_t now_ms)
 {
     *action = (struct action){
         .trial = trial,
         .above = above,
+        .hold = hold,
         .pool = query_pool(trial->core, trial->pool),
         .now_ms = now_ms,
         .solve = solve_new(trial, now_ms),
@@ -277,7 +289,7 @@ bool action_would(struct trial *trial, const struct task *task, int64_t now_ms, 
         return false;
     }
     struct action action;
-    action_init(&action, trial, NULL, now_ms);
+    action_init(&action, trial, NULL, NULL, now_ms);
     action.claimant_max = work_max;
     struct shape_note note = {.shape = task->shape};
     struct lane lane = {.key = key_account_queue(task), .note = &note};

@@ -19,6 +19,7 @@
 #include "core/sched/take/solve_internal.h"
 
 struct first_bound;
+struct hold;
 struct bounds_above;
 
 #include <stdbool.h>
@@ -31,6 +32,7 @@ enum { ACTION_WORK_MAX = 400000, CLAIMANT_WORK_MAX = 100000, CONSOLIDATE_WORK_MA
 struct action {
     struct trial *trial;
     struct bounds_above *above; /* quota of departments that is kept; NULL: none */
+    struct hold *hold;          /* its places are kept before the first search; NULL: none */
     const struct pool *pool;
     int64_t now_ms;
     struct solve *solve;
@@ -61,9 +63,9 @@ enum chunk_result {
 /* Does the pool have any action: preemption is on, and the policy is `fair-share` or `priority`? */
 bool action_any(const struct pool *pool);
 
-/* Begins the actions of a pass. The pool must have actions. `above` may be NULL. */
+/* Begins the actions of a pass. The pool must have actions. `above` and `hold` may be NULL. */
 void action_init(struct action *action, struct trial *trial, struct bounds_above *above,
-                 int64_t now_ms);
+                 struct hold *hold, int64_t now_ms);
 
 /* The actions of the pool's policy for the next chunk of this task, beside what the trial has placed so far. `bound`: the quota kept
  * for a task ahead in the project, or NULL. CHUNK_CLAIMED: places and evictions are in the trial, and the lane counts the chunk. */

@@ -49,7 +49,7 @@ struct piece {
     bool whole;         /* the piece has all instances that are left of the task */
     bool extra;         /* the piece is above a minimum of its gang */
     bool taken;         /* a decision of this pass evicts or moves the piece */
-    bool cost_known;    /* the next two members are set, by victims_cost() */
+    bool cost_known;    /* the next two members are set, by victims_piece_cost() */
     bool old;           /* some of the unsaved work is too old for a debt of the loss budget */
     int64_t cost;       /* what the eviction of the piece costs the loss budget */
     uint64_t set;       /* the last set of victims that has the piece; 0: none */

@@ -16,6 +16,7 @@
 #include "core/model/shape.h"
 #include "core/model/space.h"
 #include "core/model/spec.h"
+#include "core/sched/order/account.h"
 #include "core/sched/order/view.h"
 #include "core/sched/place/place.h"
 #include "core/sched/place/search.h"
@@ -26,7 +27,7 @@
 /* A pool of at most GROW_NODES_MAX nodes is small. In a small pool a chunk of more than GROW_GANG_MIN instances seeks victims in the
  * order of pieces at once. A smaller chunk seeks victims node by node, then in the order of pieces with a budget of GROW_AFTER_MAX.
  * In a larger pool the pieces of one order are too scattered to make room together. VAIN_MAX bounds the work of a pass on searches
- * node by node that find nothing. */
+ * node by node that find nothing, for claims on surplus and for the others. */
 enum {
     GROWN_FIRST = 32, /* pieces for which the first set of victims has room */
     GROW_AFTER_MAX = 1000,
@@ -327,12 +328,27 @@ static bool nodes_first(const struct solve *solve)
                : ask->count <= GROW_GANG_MIN && pool->victims == VICTIMS_LEAST_LOSS;
 }
 
+/* Claims on surplus have a count of their own. The loss budget lets many of these claims fail, and a claim on a guarantee must not pay
+ * for their searches (P4). */
+static uint64_t *vain_of(struct solve *solve)
+{
+    const struct claimant *claimant = &solve->ask->claimant;
+    const bool surplus =
+        solve->ask->of == VICTIMS_OF_OTHERS &&
+        !account_within_guarantee(claimant->pool, claimant->account, &claimant->request);
+    return surplus ? &solve->vain_surplus : &solve->vain;
+}
+
 /* Seeks victims node by node. In a small pool a short search in the order of pieces follows. */
 static enum solve_result search_nodes(struct solve *solve, const struct victims_ask *victims,
                                       uint64_t *work)
 {
     const uint64_t before = *work;
+    uint64_t *vain = vain_of(solve);
     must(solve->first != NULL);
+    if (*vain >= VAIN_MAX) {
+        return SOLVE_BUDGET;
+    }
     if (solve_node_take(solve, solve->first, work)) {
         set_done(solve);
         return SOLVE_FOUND;
@@ -343,7 +359,7 @@ static enum solve_result search_nodes(struct solve *solve, const struct victims_
         solve->first = victims_next(solve->victims);
         result = search_grow(solve, GROW_AFTER_MAX, work);
     }
-    solve->vain += result == SOLVE_FOUND ? 0 : *work - before;
+    *vain += result == SOLVE_FOUND ? 0 : *work - before;
     return result;
 }
 
@@ -363,5 +379,5 @@ enum solve_result solve_run(struct solve *solve, const struct solve_ask *ask, ui
     if (!nodes_first(solve)) {
         return search_grow(solve, work_max, work);
     }
-    return solve->vain < VAIN_MAX ? search_nodes(solve, &victims, work) : SOLVE_BUDGET;
+    return search_nodes(solve, &victims, work);
 }

@@ -42,7 +42,9 @@ struct solve {
     struct asker *asker;        /* of the claimant */
     const struct node **places; /* the node of each instance of the claimant */
     uint64_t fits;              /* how many instances of the claimant fit once the set has left */
-    uint64_t vain;              /* work of searches on nodes that found nothing, in this pass */
+    /* Work of searches on nodes that found nothing, in this pass: for claims on surplus, and for all other claims. */
+    uint64_t vain_surplus;
+    uint64_t vain;
     struct shape_notes no_node; /* by shape: whether some node has room for one more instance */
     bool unlike; /* the claimant's instances differ in their requests, so `fits` says nothing */
 };

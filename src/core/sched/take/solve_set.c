@@ -372,8 +372,9 @@ static bool piece_place_again(struct solve *solve, const struct grown *grown)
     return true;
 }
 
-/* Charges the loss budget for the pieces that leave, unless a guarantee or a priority asks for it. False: the budget cannot pay. */
-static bool set_charge(struct solve *solve)
+/* What the loss budget pays for the pieces that leave. It pays nothing where a guarantee or a priority asks for them: the accounts must
+ * be as they were before the set. False: the budget cannot pay. */
+static bool set_price(struct solve *solve, int64_t *ret)
 {
     int64_t cost = 0;
     bool young = true;
@@ -383,16 +384,13 @@ static bool set_charge(struct solve *solve)
         struct piece *piece = solve->grown[i].piece;
         if (solve->grown[i].fate != FATE_KEPT &&
             !victims_by_guarantee(&solve->ask->claimant, piece->account)) {
-            victims_cost(solve->victims, piece);
+            victims_piece_cost(solve->victims, piece);
             cost = bucket_plus(cost, piece->cost);
             young = young && !piece->old;
         }
     }
-    if (cost > 0 && !budget_affords(solve->trial, cost, young)) {
-        return false;
-    }
-    solve->trial->lost = bucket_plus(solve->trial->lost, cost);
-    return true;
+    *ret = cost;
+    return cost == 0 || budget_affords(solve->trial, cost, young);
 }
 
 /* The second try: the first try once more, without the pieces that stay. The second try may fail for two reasons. Other devices of a
@@ -416,7 +414,6 @@ static bool set_do(struct solve *solve)
         }
     }
     done = done && (solve->ask->of != VICTIMS_OF_OTHERS || floor_left(solve));
-    done = done && set_charge(solve);
     for (uint32_t i = 0; i < solve->grown_count && done; i++) {
         solve->grown[i].piece->taken |= solve->grown[i].fate != FATE_KEPT;
     }
@@ -427,7 +424,9 @@ static bool set_do(struct solve *solve)
 bool solve_set(struct solve *solve)
 {
     const size_t mark = trial_mark(solve->trial);
-    if (set_try(solve) && judge(solve) && set_do(solve)) {
+    int64_t price = 0;
+    if (set_try(solve) && judge(solve) && set_price(solve, &price) && set_do(solve)) {
+        solve->trial->lost = bucket_plus(solve->trial->lost, price);
         return true;
     }
     trial_rollback(solve->trial, mark);

@@ -9,6 +9,7 @@
 #include "base/must.h"
 #include "core/model/bucket.h"
 #include "core/model/instance.h"
+#include "core/model/oindex.h"
 #include "core/model/pool.h"
 #include "core/model/spec.h"
 #include "core/model/vector.h"
@@ -17,67 +18,16 @@
 #include "core/sched/order/runtime.h"
 #include "core/sched/order/shares.h"
 #include "core/sched/order/tally.h"
+#include "core/sched/take/victims_internal.h"
+#include "core/state/key.h"
 #include "core/state/query.h"
+#include "core/state/state.h"
 
-/* DEBT_TURNS: for work that is at most so many turns old the loss budget may go into debt. */
-enum { GROWING_FIRST = 8, DEBT_TURNS = 2 };
-
-/* The pieces of a project, for all searches of the pass. */
-struct leaf {
-    bool known;            /* `pieces` was begun */
-    struct pieces pieces;  /* in the order for any claimant */
-    struct pieces by_need; /* in the order for the last need asked for; need 0: not begun */
-    uint32_t head;         /* all pieces before this place of `pieces` are taken */
-};
-
-/* An account in the search under way. */
-struct donor {
-    uint64_t search; /* the search to which the other members belong */
-    bool fresh;      /* `candidate` is up to date */
-    bool closed;     /* the search may take no piece of this account */
-    uint32_t next;   /* of a project: the place in its order of the next piece to look at */
-    int64_t min_runtime_ms;
-    bool turns;              /* the turn of a task protects its pieces from this search */
-    struct piece *candidate; /* the next piece of the account, or of accounts below; NULL: none */
-    struct vector taken;     /* amounts of the pieces that the account gave in this search */
-};
-
-struct victims {
-    struct trial *trial;
-    const struct pool *pool;
-    int64_t now_ms;
-    int64_t wake_ms;
-    bool moment;          /* a search met a piece that started in this very moment */
-    struct leaf *leaves;  /* by account_view.index */
-    struct donor *donors; /* by account_view.index */
-    struct piece_cache cache;
-    size_t seen;                 /* so many decisions of the trial were looked at for `growing` */
-    const struct task **growing; /* running gangs that the trial lets grow */
-    uint32_t growing_count;
-    uint32_t growing_room;
-    /* the number of the search under way; the members below belong to that search */
-    uint64_t search;
-    const struct victims_ask *ask;
-    const struct account_view *below; /* only accounts below this one give; NULL: all accounts */
-    int64_t need_milli;               /* slots needed on one node; 0: the order for any claimant */
-    uint32_t old; /* pieces that were skipped because they have run for too long to be moved */
-};
-
-/* Is the task a gang of which the trial starts further instances? Instances that the trial starts cannot be evicted in the same pass,
- * and the rest of a gang leaves only as a whole. */
-static bool is_growing(const struct victims *victims, const struct task *task)
-{
-    for (uint32_t i = 0; task->gang && i < victims->growing_count; i++) {
-        if (victims->growing[i] == task) {
-            return true;
-        }
-    }
-    return false;
-}
+enum { GROWING_FIRST = 8 };
 
 static void growing_add(struct victims *victims, const struct task *task)
 {
-    if (is_growing(victims, task)) {
+    if (victims_piece_growing(victims, task)) {
         return;
     }
     if (victims->growing_count == victims->growing_room) {
@@ -283,6 +233,23 @@ static bool is_near(const struct victims *victims, const struct account_view *ac
     return at == victims->below;
 }
 
+/* Are all instances of the project within their turn? */
+static bool all_in_turn(struct victims *victims, const struct account_view *account)
+{
+    const struct trial *trial = victims->trial;
+    const uint64_t own = ACCOUNT_KEY(trial->pool, trial->tally.shares->links[account->index].id);
+    struct okey key = {{own, 0, 0, 0}};
+    if (!oindex_from(&trial->core->orders[ORDER_ACCOUNT_BEGUN], key, &key) || key.at[0] != own) {
+        return true;
+    }
+    const int64_t free_ms = (int64_t)key.at[1] + victims->pool->turn_ms;
+    if (free_ms <= victims->now_ms) {
+        return false;
+    }
+    victims->wake_ms = free_ms < victims->wake_ms ? free_ms : victims->wake_ms;
+    return true;
+}
+
 /* The account in the search under way. Begins the donor anew on its first use in a search. */
 static struct donor *donor_of(struct victims *victims, const struct account_view *account)
 {
@@ -297,88 +264,16 @@ static struct donor *donor_of(struct victims *victims, const struct account_view
                             .closed = !is_near(victims, account) ||
                                       account_closed(victims->ask, account, project)};
     if (project && !donor->closed) {
-        donor->next = victims->need_milli == 0 ? leaf_of(victims, account)->head : 0;
         donor->min_runtime_ms = min_runtime_ms(victims, account);
         donor->turns = victims->pool->turn_ms > 0 && victims->ask->of == VICTIMS_OF_OTHERS &&
                        !victims_by_guarantee(victims->ask->claimant, account);
+        donor->closed = donor->turns && all_in_turn(victims, account);
+    }
+    if (project && !donor->closed && victims->need_milli == 0) {
+        const struct leaf *leaf = leaf_of(victims, account);
+        donor->next = donor->turns ? leaf->turn_head : leaf->head;
     }
     return donor;
-}
-
-/* Is the search for tasks of lower priority, and does this piece have no lower priority than the claimant? Pieces that follow in the
- * order of a project have no lower priority than this piece. A search over the whole pool goes on to pieces of the claimant's own
- * priority where the user has put running tasks behind others: is_behind() then judges each piece. */
-static bool too_important(const struct victims *victims, const struct piece *piece)
-{
-    const struct victims_ask *ask = victims->ask;
-    const bool lower = ask->of == VICTIMS_OF_OWN || ask->of == VICTIMS_OF_LOWER;
-    const bool equals = ask->of == VICTIMS_OF_LOWER && victims->pool->overtaken_count > 0;
-    return lower && (equals ? piece->task->priority > ask->task->priority
-                            : piece->task->priority >= ask->task->priority);
-}
-
-/* May the claimant take the piece by priority, or because the user put the piece's task behind the claimant in the queue? True for
- * every piece of a search that asks for no priority. */
-static bool is_behind(const struct victims_ask *ask, const struct piece *piece)
-{
-    const struct task *task = piece->task;
-    return ask->of != VICTIMS_OF_LOWER || task->priority < ask->task->priority ||
-           (task->overtaken && task->rank > ask->task->rank);
-}
-
-/* Would the piece have to move, and has it run for too long? */
-static bool too_old(const struct victims *victims, const struct piece *piece)
-{
-    return victims->ask->of == VICTIMS_OF_ALL && piece->age_ms > MOVE_RUN_MS_MAX;
-}
-
-void victims_cost(const struct victims *victims, struct piece *piece)
-{
-    const struct core *core = victims->trial->core;
-    for (const struct instance *instance = pieces_cache_next(core, piece, NULL);
-         !piece->cost_known && instance != NULL;
-         instance = pieces_cache_next(core, piece, instance)) {
-        const int64_t unsaved_ms = victims->now_ms - instance_unsaved_ms(instance);
-        piece->cost = bucket_plus(piece->cost, budget_lost(victims->trial, instance));
-        piece->old |= unsaved_ms > DEBT_TURNS * victims->pool->turn_ms;
-    }
-    piece->cost_known = true;
-}
-
-/* Can the loss budget pay for the piece? */
-static bool affordable(const struct victims *victims, struct piece *piece)
-{
-    victims_cost(victims, piece);
-    return budget_affords(victims->trial, piece->cost, !piece->old);
-}
-
-/* May the search take the piece? Notes the end of a minimum runtime that protects the piece. */
-static bool piece_eligible(struct victims *victims, const struct donor *donor, struct piece *piece)
-{
-    must(donor->search == victims->search);
-    must(!donor->closed);
-    const struct victims_ask *ask = victims->ask;
-    if (piece->taken || piece->task->id.v == ask->task->id.v || too_old(victims, piece) ||
-        is_growing(victims, piece->task) || !is_behind(ask, piece)) {
-        return false;
-    }
-    const int64_t min_ms = piece->extra ? 0 : donor->min_runtime_ms;
-    const int64_t turn_ms = !donor->turns ? 0
-                            : piece->task->safe_ms > victims->pool->turn_ms
-                                ? piece->task->safe_ms
-                                : victims->pool->turn_ms;
-    const int64_t begun_ms = victims->now_ms - piece->age_ms;
-    if (!runtime_protected(piece->since_ms, min_ms, victims->now_ms) && piece->age_ms >= turn_ms) {
-        return !donor->turns || affordable(victims, piece);
-    }
-    int64_t free_ms = piece->since_ms + min_ms;
-    free_ms = begun_ms + turn_ms > free_ms ? begun_ms + turn_ms : free_ms;
-    if (free_ms <= victims->now_ms) {
-        victims->moment = true; /* nothing but this very moment protects the piece */
-        return false;
-    }
-    victims->wake_ms = free_ms < victims->wake_ms ? free_ms : victims->wake_ms;
-    return false;
 }
 
 bool victims_movable(const struct victims *victims, const struct instance *instance)
@@ -398,7 +293,8 @@ struct piece *victims_piece(struct victims *victims, const struct instance *inst
         return NULL;
     }
     struct piece *piece = pieces_cache_of(&victims->cache, account, instance);
-    return piece == NULL || too_important(victims, piece) || !piece_eligible(victims, donor, piece)
+    return piece == NULL || victims_piece_important(victims, piece) ||
+                   !victims_piece_eligible(victims, donor, piece)
                ? NULL
                : piece;
 }
@@ -415,11 +311,18 @@ static struct piece *leaf_candidate(struct victims *victims, const struct accoun
            piece->taken) {
         leaf->head++;
     }
-    while ((piece = pieces_get(pieces, donor->next)) != NULL && !too_important(victims, piece)) {
-        if (piece_eligible(victims, donor, piece)) {
+    while (pieces == &leaf->pieces && donor->turns && donor->next == leaf->turn_head &&
+           (piece = pieces_get(pieces, leaf->turn_head)) != NULL &&
+           (piece->taken || !victims_piece_due(victims, donor, piece))) {
+        leaf->turn_head++;
+        donor->next++;
+    }
+    while ((piece = pieces_get(pieces, donor->next)) != NULL &&
+           !victims_piece_important(victims, piece)) {
+        if (victims_piece_eligible(victims, donor, piece)) {
             return piece;
         }
-        victims->old += too_old(victims, piece);
+        victims->old += victims_piece_old(victims, piece);
         if (victims->old > MOVE_OLD_MAX) {
             return NULL;
         }

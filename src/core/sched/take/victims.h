@@ -70,7 +70,7 @@ int64_t victims_piece_max(struct victims *victims, const struct account_view *ac
 bool victims_by_guarantee(const struct claimant *claimant, const struct account_view *account);
 
 /* Sets `piece->cost` and `piece->old`. */
-void victims_cost(const struct victims *victims, struct piece *piece);
+void victims_piece_cost(const struct victims *victims, struct piece *piece);
 
 /* When the first minimum runtime ends that protects a piece which a search met; INT64_MAX: searches met no protected piece. */
 int64_t victims_wake_ms(const struct victims *victims);
