@@ -128,12 +128,15 @@ bool explain_held_keep(struct explain_look *look)
         const struct reservation *reservation = &pool->reserved[i];
         const struct task *task = query_task(look->core, reservation->task);
         must(task != NULL);
-        if (task->waiting_count == 0 || task_promised(task) || !comes_behind(look, task)) {
+        if (task->waiting_count == 0 || task_promised(task) || task->id.v == look->task->id.v) {
             continue;
         }
         (void)overlay_holder(&look->trial.overlay, task);
-        look->holder = look->behind ? look->holder : reservation;
-        look->behind = true;
+        if (comes_behind(look, task)) {
+            look->holder = look->behind ? look->holder : reservation;
+            look->behind = true;
+        }
+        /* Each holder has nodes of its own. So a holder behind the task matters, too: it decides which nodes are left for the others. */
         if (matters) {
             keep_for(look, reservation);
         }

@@ -133,14 +133,14 @@ bool budget_affords(const struct trial *trial, int64_t cost, bool young)
            (young && trial->lost == 0 && level >= loss_most(pool));
 }
 
-/* What is idle now on kept nodes, in slots: free, and not left to others beside the holders. */
-static int64_t idle_now(const struct trial *trial)
+/* What is idle now on kept nodes, in slots: free, and not left to others beside the holders. Places of the holder `unpaid` do not count. */
+static int64_t idle_now(const struct trial *trial, const struct task *unpaid)
 {
-    const bool by_length = pool_by_length(query_pool(trial->core, trial->pool));
     int64_t sum[3] = {0};
     for (uint32_t i = 0; i < trial->overlay.spot_room; i++) {
         const struct spot *spot = trial->overlay.spots[i];
-        if (spot == NULL || spot->keep == NULL || (spot->keep->end_known && !by_length)) {
+        if (spot == NULL || spot->keep == NULL ||
+            trial->overlay.holders[spot->keep->at].task == unpaid) {
             continue;
         }
         const struct space *free = &spot->place;
@@ -168,7 +168,7 @@ int64_t budget_settle(const struct hold *hold, bool stopped, const struct input 
     const struct trial *trial = hold->trial;
     const int64_t now_ms = hold->now_ms;
     const int64_t get = fill(pool, pool->idle_for_waiting);
-    const int64_t pay = hold->denied && hold->count > 0 ? idle_now(trial) : 0;
+    const int64_t pay = hold->denied && hold->count > 0 ? idle_now(trial, hold_free(hold)) : 0;
     const int64_t most = stopped && pool->idle.since_ms != 0 ? pool->idle.most
                          : hold->most > 0                    ? hold->most
                                                              : budget_most(pool);

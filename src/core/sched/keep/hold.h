@@ -72,6 +72,10 @@ bool hold_note(struct hold *hold, const struct task *task, bool *seen);
 /* Chooses the places of holders that have none yet. Called before a task is placed that could take these places. */
 void hold_keep(struct hold *hold);
 
+/* The holder that keeps places for nothing; NULL: none. The first holder whose start time limits prove: other tasks use its places until
+ * then. */
+const struct task *hold_free(const struct hold *hold);
+
 /* Called after all turns: chooses the holders from now on. `stopped`: the pass did not look at all waiting tasks. Adds facts for what
  * has changed. */
 void hold_settle(struct hold *hold, bool stopped, hold_barred_fn barred, void *ctx,
