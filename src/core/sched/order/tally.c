@@ -60,6 +60,10 @@ static void path_move(struct tally *tally, const struct task *task, enum view vi
         }
         vector_move(&views[at->index].allocated, amounts, sign);
         views[at->index].changes++;
+        if (view == VIEW_LATER && tally->shares->rich != NULL) {
+            tally->shares->rich[at->index] =
+                account_above_right(&tally->shares->pool, at, &at->allocated) != 0;
+        }
         if (!task->preemptible) {
             vector_move(&views[at->index].fixed, amounts, sign);
         }
