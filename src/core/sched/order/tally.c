@@ -209,6 +209,12 @@ struct gate_result tally_gate(const struct tally *tally, const struct task *task
     return gates_at(tally, task, VIEW_LATER, request);
 }
 
+bool tally_unbounded(const struct tally *tally, const struct task *task)
+{
+    return task->preemptible && !leaf_of(tally, task, VIEW_LATER)->bound &&
+           tally->users.slots_max == 0;
+}
+
 bool tally_over_limit(const struct tally *tally, uint32_t index, enum view view,
                       const struct vector *request)
 {
