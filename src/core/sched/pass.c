@@ -33,11 +33,6 @@
 #include "core/state/history.h"
 #include "core/state/query.h"
 
-static bool budget_spent(const struct pass *pass)
-{
-    return pass->placed > 0 && pass->work >= pass->in->pass.work_max;
-}
-
 bool pass_keep_or_blocked(struct pass *pass, const struct asker *asker, uint32_t count)
 {
     must(pass->hold.kept <= pass->hold.count);
@@ -129,6 +124,9 @@ bool pass_bound_allows(const struct pass *pass, const struct asker *asker, uint3
 /* Do the bounds of the task's accounts forbid its next instances, whatever room there is? */
 static bool gated(const struct pass *pass, const struct task *task, uint32_t count)
 {
+    if (tally_unbounded(&pass->trial.tally, task)) {
+        return false;
+    }
     const struct shape *shape = query_task_shape(pass->core, task->shape);
     struct asker asker = {.task = task, .request = &shape->request};
     struct vector amounts;
@@ -352,13 +350,13 @@ static void line_serve(struct pass *pass, struct turns_line *line)
     after_waiting(pass, line, outcome, count, taken == CHUNK_SKIPPED);
 }
 
-/* Turns of projects until no project has a task to look at, or the budget is spent. */
+/* Turns of projects until no project has a task to look at, all tasks that are left wait for certain, or the budget is spent. */
 static void pass_run(struct pass *pass)
 {
     struct turns_line *line;
     must(!pass->stopped);
-    while ((line = turns_first(&pass->turns)) != NULL) {
-        if (budget_spent(pass)) {
+    while ((line = turns_first(&pass->turns)) != NULL && !pass_rest(pass)) {
+        if (pass->placed > 0 && pass->work >= pass->in->pass.work_max) {
             pass->stopped = true;
             return;
         }
@@ -384,13 +382,14 @@ static bool barred(void *ctx, const struct task *task)
 {
     struct pass *pass = ctx;
     must(task->pool.v == pass->pool->id.v);
-    if (quota_kept(pass, task)) {
+    const bool open = pass->above == NULL && tally_unbounded(&pass->trial.tally, task);
+    if (!open && quota_kept(pass, task)) {
         return true;
     }
     if (task->by_groups) {
         return !reserve_form_open(&pass->trial, task); /* no choice of its instances is allowed */
     }
-    return gated(pass, task, task_chunk(task)) || capped(pass, task);
+    return !open && (gated(pass, task, task_chunk(task)) || capped(pass, task));
 }
 
 /* The four stages of a pass: claims, turns, actions, head. */
@@ -408,7 +407,8 @@ static void pass_pool(struct pass *pass)
     }
     pass->again = pass->placed > 0; /* a gang that reached its minimum by a claim may grow */
     turns_init(&pass->turns, pass->core, pass->pool, &pass->trial.tally, pass->arena);
-    pass->above = bound_above_find(&pass->trial, pass->in->now_ms);
+    pass->above =
+        turns_bounded(&pass->turns) ? bound_above_find(&pass->trial, pass->in->now_ms) : NULL;
     pass->acts = action_any(pass->pool);
     if (pass->acts) {
         action_init(&pass->action, &pass->trial, pass->above, &pass->hold, pass->in->now_ms);

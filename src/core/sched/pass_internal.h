@@ -42,6 +42,8 @@ struct pass {
     struct hold hold;     /* the holders, and the blocked tasks that may become holders */
     struct action action; /* evictions for tasks without a place; only with `acts` */
     bool acts;            /* the pool has actions */
+    uint64_t rest_looked; /* lines that pass_rest() looked at */
+    uint32_t rest_at;     /* the line that pass_rest() looks at first */
 };
 
 /* What became of the next instances of a task. */
@@ -80,3 +82,6 @@ bool pass_form_speaks(const struct shape *shape, const struct task *task, const 
 
 /* Places the next instances of a gang with a form. Each choice of instances is tried until one finds its places. */
 enum outcome pass_form_place(struct pass *pass, const struct task *task, struct lane *lane);
+
+/* If it is certain that all tasks which are left go on waiting, does what their turns would do. False: it is not certain. */
+bool pass_rest(struct pass *pass);

@@ -20,6 +20,7 @@
 #include "core/state/key.h"
 #include "core/state/lengths.h"
 #include "core/state/query.h"
+#include "core/state/shares_cache.h"
 #include "core/state/state.h"
 
 static bool task_may_queue(const struct core *core, const struct task *task)
@@ -140,6 +141,7 @@ static void loss_update(struct core *core, const struct task *task, const struct
         if (instance_stays(instance)) {
             must(oindex_remove(order, key_account_loss(&old, instance)));
             must(oindex_insert(order, key_account_loss(task, instance)));
+            shares_cache_touch(core->shares, ACCOUNT_KEY(task->pool, task->account));
         }
     }
 }

@@ -290,6 +290,13 @@ static void holder_next(struct hold *hold, const struct task *task)
 
 /* ---- blocked tasks ---- */
 
+static void blocked_add(struct hold *hold, const struct task *task)
+{
+    must(hold->blocked_count < HOLD_BLOCKED_MAX);
+    hold->blocked_account[hold->blocked_count] = task->account.v;
+    hold->blocked[hold->blocked_count++] = task;
+}
+
 bool hold_note(struct hold *hold, const struct task *task, bool *seen)
 {
     if (is_holder(hold, task)) {
@@ -302,17 +309,11 @@ bool hold_note(struct hold *hold, const struct task *task, bool *seen)
     }
     *seen = true;
     if (hold->between || hold->by_length || patient_until_ms(hold, task) > hold->now_ms) {
-        hold->blocked[hold->blocked_count++] = task;
+        blocked_add(hold, task);
         return false;
     }
     holder_next(hold, task); /* where the order is fixed, the task holds from its turn on */
     return is_holder(hold, task);
-}
-
-/* How many account ids lie between the project of the newest holder and the project of the task. Ids wrap around. */
-static uint32_t distance(const struct hold *hold, const struct task *task)
-{
-    return task->account.v - hold->last.v - 1;
 }
 
 /* The next task that may become a holder. Projects take turns in the order of their ids, beginning behind the project of the newest
@@ -320,12 +321,12 @@ static uint32_t distance(const struct hold *hold, const struct task *task)
 static const struct task *blocked_next(struct hold *hold)
 {
     uint32_t best = UINT32_MAX;
+    uint32_t least = UINT32_MAX; /* account ids between the two projects; ids wrap around */
     for (uint32_t i = 0; i < hold->blocked_count; i++) {
-        const struct task *task = hold->blocked[i];
-        if (task != NULL &&
-            (best == UINT32_MAX ||
-             (hold->between && distance(hold, task) < distance(hold, hold->blocked[best])))) {
+        const uint32_t between = hold->between ? hold->blocked_account[i] - hold->last.v - 1 : 0;
+        if (hold->blocked[i] != NULL && (best == UINT32_MAX || between < least)) {
             best = i;
+            least = between;
         }
     }
     if (best == UINT32_MAX) {
@@ -352,7 +353,7 @@ static void oldest_note(struct hold *hold, hold_barred_fn barred, void *ctx)
         if (!is_holder(hold, task) && !promised &&
             placed + task->claimed_count < task->waiting_count && !barred(ctx, task) &&
             possible(hold, task)) {
-            hold->blocked[hold->blocked_count++] = task;
+            blocked_add(hold, task);
         }
     }
 }

@@ -41,8 +41,9 @@ struct hold {
     account_id last; /* the project of the newest holder of the state */
     struct holder_row at[RESERVATIONS_MAX]; /* in the order in which places are kept */
     uint32_t count;
-    uint32_t kept; /* the places of so many holders are chosen */
-    const struct task *blocked[HOLD_BLOCKED_MAX];
+    uint32_t kept;                                /* the places of so many holders are chosen */
+    const struct task *blocked[HOLD_BLOCKED_MAX]; /* NULL: was looked at */
+    uint32_t blocked_account[HOLD_BLOCKED_MAX];   /* the id of the task's project */
     uint32_t blocked_count;
     bool denied;     /* a waiting task would fit the kept places */
     bool turned;     /* a turn begins in this pass */

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/checked.h"
+#include "base/must.h"
 #include "core/model/spec.h"
 #include "core/sched/order/account.h"
 #include "core/sched/order/form_chunk.h"
@@ -115,6 +116,35 @@ static bool held_beside(const struct tally *tally, const struct task *holder,
     return false;
 }
 
+/* Do all departments of the holder have a right to the whole pool in what the holder waits for? */
+static bool whole_right(const struct tally *tally, const struct task *holder)
+{
+    const struct account_pool *pool = &tally->shares->pool;
+    struct vector waits;
+    bool whole = true;
+    form_chunk_next_amounts(tally->core, holder, task_chunk(holder), SLOTS_MOST, &waits);
+    for (const struct account_view *at = tally_view(tally, holder)->parent; at != NULL;
+         at = at->parent) {
+        for (uint32_t dim = 0; dim < pool->dims; dim++) {
+            const int64_t right = at->allocatable.at[dim];
+            whole &=
+                waits.at[dim] == 0 || right == VECTOR_UNLIMITED || right >= pool->total.at[dim];
+        }
+    }
+    return whole;
+}
+
+bool rights_apart(struct trial *trial, uint32_t number)
+{
+    must(number < trial->overlay.holder_count);
+    struct reserved_task *holder = &trial->overlay.holders[number];
+    if (!holder->apart_known) {
+        holder->apart_known = true;
+        holder->apart = whole_right(&trial->tally, holder->task);
+    }
+    return holder->apart;
+}
+
 /* Does the holder hold back a task with these amounts that stands behind it in its project? */
 static bool held_behind(const struct tally *tally, const struct task *holder,
                         const struct vector *amounts)
@@ -163,7 +193,9 @@ const struct task *rights_held(struct trial *trial, const struct task *task, con
     }
     for (uint32_t i = 0; i < overlay->holder_count; i++) {
         const struct task *holder = overlay->holders[i].task;
+        const bool other = holder->account.v != task->account.v;
         if (overlay->holders[i].placed == 0 && !task_promised(holder) &&
+            !(other && rights_apart(trial, i)) &&
             rights_held_by(&trial->tally, holder, task, key, amounts)) {
             return holder;
         }

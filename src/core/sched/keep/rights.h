@@ -43,6 +43,9 @@ uint32_t rights_beyond(const struct trial *trial, const struct task *task);
 bool rights_held_by(const struct tally *tally, const struct task *holder, const struct task *task,
                     const struct okey *key, const struct vector *amounts);
 
+/* Does the trial's holder with this number hold back no task of another project, whatever that task requests? */
+bool rights_apart(struct trial *trial, uint32_t number);
+
 /* The holder for which rights_held_by() is true; NULL: none. Only in pools with reclaim, while several projects wait. */
 const struct task *rights_held(struct trial *trial, const struct task *task, const struct okey *key,
                                const struct vector *amounts);

@@ -115,6 +115,13 @@ bool account_within_guarantee(const struct account_pool *pool, const struct acco
     return vector_above(&held, &account->guaranteed, pool->dims) == 0;
 }
 
+uint32_t account_above_right(const struct account_pool *pool, const struct account_view *account,
+                             const struct vector *held)
+{
+    return vector_above(held, &account->allocatable, pool->dims) &
+           vector_above(held, &account->guaranteed, pool->dims);
+}
+
 void account_diverge(const struct account_view *a, const struct account_view *b,
                      const struct account_view **ret_a, const struct account_view **ret_b)
 {

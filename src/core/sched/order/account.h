@@ -65,6 +65,10 @@ bool account_keeps(const struct account_pool *pool, const struct account_view *b
 bool account_within_guarantee(const struct account_pool *pool, const struct account_view *account,
                               const struct vector *more);
 
+/* The dimensions, bit by bit, in which `held` is above what the account has a right to, and above its guarantee. */
+uint32_t account_above_right(const struct account_pool *pool, const struct account_view *account,
+                             const struct vector *held);
+
 /* The two siblings below the lowest common ancestor: `*ret_a` on the path of `a`, `*ret_b` on the path of `b`. If `a` and `b` are the
  * same account, or one is an ancestor of the other, both results are the same account: the higher one of the two. */
 void account_diverge(const struct account_view *a, const struct account_view *b,

@@ -53,6 +53,10 @@ struct account_order_kept {
     uint32_t changes; /* of the view, when the key was computed */
     uint32_t stamp;   /* changes with every computation */
     uint64_t quick;
+    bool lowest_known; /* `lowest` holds while the view has `lowest_at` changes */
+    uint32_t lowest_at;
+    uint32_t
+        lowest; /* the lowest priority of a running instance of the project; UINT32_MAX: none */
     struct vector chunk;
     struct account_order_key key;
 };

@@ -47,6 +47,12 @@ static struct level *levels_of(struct book *book, struct book_entry *entry)
     return entry->levels;
 }
 
+static void rich_set(struct book *book, const struct account_view *view)
+{
+    book->shares.rich[view->index] =
+        account_above_right(&book->base.pool, view, &view->allocated) != 0;
+}
+
 /* Sets the share of a view. Where the share changed, the children are divided anew. */
 static void share_set(struct book *book, uint32_t index, uint32_t dim, int64_t share)
 {
@@ -57,6 +63,7 @@ static void share_set(struct book *book, uint32_t index, uint32_t dim, int64_t s
     view->share.at[dim] = share;
     view->changes++;
     account_allocatable_at(view, dim);
+    rich_set(book, view);
     book->now[index].share.at[dim] = share;
     book->now[index].allocatable.at[dim] = view->allocatable.at[dim];
     if (book->shares.links[index].child_first != SHARES_NONE) {
@@ -128,6 +135,7 @@ static void account_read(struct book *book, const struct core *core, account_id 
     }
     shares_usage_fill(core, &usage, view);
     view->changes++;
+    rich_set(book, view);
     book->shares.held[view->index] = usage.allocated;
     now_set(book, view);
     seats_set(book, view, &usage);
@@ -345,6 +353,8 @@ static void view_check(const struct book *book, const struct shares *reference, 
     must(view->parent == NULL || view->parent->order == wanted->parent->order);
     must(view->depth == wanted->depth);
     must(view->bound == wanted->bound);
+    must(book->shares.rich[view->index] ==
+         (account_above_right(&book->base.pool, view, &view->allocated) != 0));
     must(vectors_equal(&view->share, &wanted->share));
     must(vectors_equal(&view->allocatable, &wanted->allocatable));
     must(vectors_equal(&view->guaranteed, &wanted->guaranteed));

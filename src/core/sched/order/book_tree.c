@@ -44,6 +44,7 @@ void book_tree_free(struct book *book)
     free(book->shares.links);
     free(book->shares.held);
     free(book->shares.keys);
+    free(book->shares.rich);
     free(book->now);
     free(book->entries);
     for (uint32_t dim = 0; dim < QUOTA_DIMS_MAX; dim++) {
@@ -91,6 +92,7 @@ static void book_grow(struct book *book)
     shares->links = xrealloc(shares->links, room, sizeof *shares->links);
     shares->held = xrealloc(shares->held, room, sizeof *shares->held);
     shares->keys = xrealloc(shares->keys, room, sizeof *shares->keys);
+    shares->rich = xrealloc(shares->rich, room, sizeof *shares->rich);
     book->entries = xrealloc(book->entries, room, sizeof *book->entries);
     for (uint32_t dim = 0; dim < QUOTA_DIMS_MAX; dim++) {
         book->seats[dim] = xrealloc(book->seats[dim], room, sizeof *book->seats[dim]);
@@ -112,6 +114,7 @@ static uint32_t place_new(struct book *book)
     book->entries[index] = (struct book_entry){.child_last = SHARES_NONE};
     book->shares.views[index] = (struct account_view){.index = index};
     book->shares.keys[index] = (struct account_order_kept){.known = false};
+    book->shares.rich[index] = false;
     for (uint32_t dim = 0; dim < QUOTA_DIMS_MAX; dim++) {
         book->seats[dim][index] = (struct level_seat){.taken = false};
     }

@@ -7,10 +7,12 @@
 #include "core/model/ids.h"
 #include "core/model/oindex.h"
 #include "core/model/task.h"
+#include "core/model/vector.h"
 #include "core/sched/order/trail.h"
 #include "core/state/state.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* What a pass has learned about a shape. The note holds for the tasks of all projects. */
@@ -19,6 +21,11 @@ struct shape_note {
     uint32_t missed_from;  /* the smallest number of instances that found no place; 0: not known */
     uint32_t unmoved_from; /* the smallest number for which consolidation failed; 0: not known */
     bool unproven;         /* the search that missed did not look at everything */
+    size_t left_at;        /* one instance found no room beside leaving ones, with so many decisions
+                              in the trial, plus one; 0: not known */
+    bool plain;            /* each task takes one instance at a time, and all are alike */
+    bool amounts_known;    /* `amounts` and `plain` are known */
+    struct vector amounts; /* of one instance, as turns_amounts() counts with SLOTS_MOST */
     struct trail trail;
 };
 

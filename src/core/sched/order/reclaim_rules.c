@@ -109,8 +109,7 @@ bool reclaim_rules_from(const struct claimant *claim, const struct account_view 
 uint32_t reclaim_rules_above_share(const struct account_pool *pool,
                                    const struct account_view *giver, const struct vector *remaining)
 {
-    return vector_above(remaining, &giver->allocatable, pool->dims) &
-           vector_above(remaining, &giver->guaranteed, pool->dims);
+    return account_above_right(pool, giver, remaining);
 }
 
 bool reclaim_rules_by_share(const struct account_pool *pool, const struct account_view *giver,

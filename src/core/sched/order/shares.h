@@ -35,6 +35,8 @@ struct shares {
     struct shares_link *links;  /* by the index of the view */
     struct vector *held;        /* by the index of the view: allocated, leaving amounts included */
     struct account_order_kept *keys; /* by the index of the view: for turns.c; NULL: not made yet */
+    /* by the index of the view: may other accounts take from the account by share (account_above_right())? NULL: not kept */
+    bool *rich;
     struct book *book; /* the book to which the shares belong; NULL: made for one use */
 };
 

@@ -60,6 +60,10 @@ static void path_move(struct tally *tally, const struct task *task, enum view vi
         }
         vector_move(&views[at->index].allocated, amounts, sign);
         views[at->index].changes++;
+        if (view == VIEW_LATER && tally->shares->rich != NULL) {
+            tally->shares->rich[at->index] =
+                account_above_right(&tally->shares->pool, at, &at->allocated) != 0;
+        }
         if (!task->preemptible) {
             vector_move(&views[at->index].fixed, amounts, sign);
         }
@@ -203,6 +207,12 @@ struct gate_result tally_gate(const struct tally *tally, const struct task *task
         }
     }
     return gates_at(tally, task, VIEW_LATER, request);
+}
+
+bool tally_unbounded(const struct tally *tally, const struct task *task)
+{
+    return task->preemptible && !leaf_of(tally, task, VIEW_LATER)->bound &&
+           tally->users.slots_max == 0;
 }
 
 bool tally_over_limit(const struct tally *tally, uint32_t index, enum view view,

@@ -63,5 +63,8 @@ bool tally_user_capped(const struct tally *tally, const struct task *task, enum 
 bool tally_left(const struct tally *tally, const struct task *task, enum view view,
                 struct vector *ret);
 
+/* Is it certain that neither a limit, a guarantee nor a user's cap bounds this task, whatever it requests? */
+bool tally_unbounded(const struct tally *tally, const struct task *task);
+
 /* The view of the task's account in VIEW_LATER. */
 struct account_view *tally_view(const struct tally *tally, const struct task *task);

@@ -33,6 +33,18 @@ void turns_amounts(const struct core *core, const struct task *task, uint32_t co
     }
 }
 
+const struct shape_note *turns_note(const struct core *core, struct shape_note *note,
+                                    const struct task *task)
+{
+    if (!note->amounts_known) {
+        const struct shape *shape = query_task_shape(core, task->shape);
+        note->amounts_known = true;
+        note->plain = shape->form == NULL && shape->gang_size == 1;
+        turns_amounts(core, task, 1, SLOTS_MOST, &note->amounts);
+    }
+    return note;
+}
+
 /* ---- comparing ---- */
 
 /* Does the account hold its share, or more, of a resource that the chunk requests? A resource with an unlimited guarantee does not count. */
@@ -59,6 +71,7 @@ static struct account_order_kept *line_key(const struct turns *turns, struct tur
 {
     const struct account_view *view = line->view;
     struct account_order_kept *kept = &turns->tally->shares->keys[view->index];
+    line->kept = kept;
     const bool current = kept->known && kept->changes == view->changes;
     if (current && (line->key_stamp == kept->stamp ||
                     memcmp(&kept->chunk, &line->chunk, sizeof line->chunk) == 0)) {
@@ -86,11 +99,9 @@ static uint64_t line_quick(const struct turns *turns, struct turns_line *line)
 
 static bool fair_before(const struct turns *turns, struct turns_line *a, struct turns_line *b)
 {
-    struct account_order_kept *key_a = line_key(turns, a);
-    struct account_order_kept *key_b = line_key(turns, b);
-    must(key_a->full == key_b->full); /* else `quick` decides */
-    return account_order_keys(&turns->tally->shares->pool, a->view, &key_a->key, b->view,
-                              &key_b->key) < 0;
+    must(a->kept->full == b->kept->full); /* else `quick` decides */
+    return account_order_keys(&turns->tally->shares->pool, a->view, &a->kept->key, b->view,
+                              &b->kept->key) < 0;
 }
 
 static bool turn_before(const struct turns_line *a, const struct turns_line *b)
@@ -157,9 +168,13 @@ static void line_refresh(const struct turns *turns, struct turns_line *line)
     }
     must(line->queue.count > 0);
     line->best = line;
-    if (turns->policy == POLICY_FAIR_SHARE) {
+    struct lane *lane = queue_lane(&line->queue);
+    if (turns->policy == POLICY_FAIR_SHARE && lane->note->plain) {
+        line->chunk = lane->note->amounts;
+    } else if (turns->policy == POLICY_FAIR_SHARE) {
         const struct task *task = queue_first(&line->queue);
-        const uint32_t added = queue_lane(&line->queue)->added;
+        const uint32_t added = lane->added;
+        (void)turns_note(turns->core, lane->note, task);
         form_chunk_later_amounts(turns->core, task, added, turns_chunk(task, added), SLOTS_MOST,
                                  &line->chunk);
     }
@@ -269,14 +284,15 @@ void turns_init(struct turns *turns, const struct core *core, const struct pool 
     turns->all = arena_new(arena, struct turns_line *, shares->count);
     queues_fill(turns, pool->id, arena);
     heaps_fill(turns, arena);
-    uint32_t inner = 0; /* lines with lines below go to the front of `all` */
     for (uint32_t i = 0; i < turns->all_count; i++) {
-        if (turns->all[i]->heap != NULL) {
-            turns->all[inner++] = turns->all[i];
+        struct turns_line *line = turns->all[i];
+        if (line->heap != NULL) {
+            turns->all[i] = turns->all[turns->inner_count];
+            turns->all[turns->inner_count++] = line;
         }
     }
     for (uint32_t depth = ACCOUNT_DEPTH_MAX; depth > 0; depth--) {
-        for (uint32_t i = 0; i < inner; i++) {
+        for (uint32_t i = 0; i < turns->inner_count; i++) {
             struct turns_line *line = turns->all[i];
             if (line->view->depth == depth - 1) {
                 heap_begin(turns, line);
@@ -291,6 +307,15 @@ const struct first_bound *turns_bound(const struct turns *turns, uint32_t index)
 {
     must(index < turns->tally->shares->count);
     return turns->lines[index] != NULL ? turns->lines[index]->bound : NULL;
+}
+
+bool turns_bounded(const struct turns *turns)
+{
+    bool bounded = turns->policy != POLICY_FAIR_SHARE; /* there the turns do not know departments */
+    for (uint32_t i = 0; i < turns->inner_count && !bounded; i++) {
+        bounded = turns->all[i]->view->bound;
+    }
+    return bounded;
 }
 
 /* ---- going on ---- */

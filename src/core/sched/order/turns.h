@@ -44,6 +44,8 @@ struct turns_line {
     struct turns_line *best;  /* the project at or below this line whose turn would be next */
     struct vector chunk;      /* what the first task of `best` would take next */
     uint32_t key_stamp;       /* of the kept key that belongs to the chunk; 0: none */
+    struct account_order_kept
+        *kept; /* fair-share: the kept key, current while the line is in a heap */
     const struct first_bound *bound; /* the project's first task that a bound holds back */
     bool blocked;                    /* the project's first blocked task was noted, or holds */
     uint32_t turns;                  /* round-robin: turns that the project had in this pass */
@@ -56,8 +58,9 @@ struct turns {
     enum pool_policy policy;
     struct shape_notes notes;
     struct turns_line root;
-    struct turns_line **all; /* while the heaps are filled: all lines */
+    struct turns_line **all; /* all lines; those that have lines below come first */
     uint32_t all_count;
+    uint32_t inner_count;      /* lines that have lines below */
     uint64_t seen;             /* tally->writes when the heaps were last brought up to date */
     struct turns_line **lines; /* by the index of the account's view; NULL: no task waits there */
 };
@@ -75,8 +78,15 @@ void turns_update(struct turns *turns, struct turns_line *line);
 /* The first task that a bound holds back, of the project whose view has this index; NULL: none. */
 const struct first_bound *turns_bound(const struct turns *turns, uint32_t index);
 
+/* May a department of some waiting project have a limit? */
+bool turns_bounded(const struct turns *turns);
+
 /* How many instances of a task are placed together next, after the pass has placed `added` instances of the task. */
 uint32_t turns_chunk(const struct task *task, uint32_t added);
+
+/* The note of a shape with `plain` and `amounts` filled in. `task` has the shape. */
+const struct shape_note *turns_note(const struct core *core, struct shape_note *note,
+                                    const struct task *task);
 
 /* What `count` instances of a task request. `bound` says how many slots a part of a device by memory counts for: as on the pool's
  * largest devices (SLOTS_LEAST) or as on the smallest (SLOTS_MOST). */

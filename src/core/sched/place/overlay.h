@@ -90,6 +90,8 @@ struct reserved_task {
     uint32_t placed;      /* instances of the holder to which the step gave a place */
     uint32_t passed_own;  /* instances of the holder's project that got a kept place by right */
     uint32_t passed_else; /* instances of other projects that got a kept place by right */
+    bool apart_known;     /* `apart` is known */
+    bool apart;           /* the result of rights_apart() */
 };
 
 enum { TRACKED_BYTES = RESOURCES_MAX / 8 + 1 };

@@ -29,10 +29,16 @@
 #include "core/state/query.h"
 #include "core/state/state.h"
 
+/* From when on the task may take from others. */
+static int64_t take_from_ms(const struct action *action, const struct task *task)
+{
+    return runtime_evict_from_ms(task->submitted_ms, task->evicted_ms,
+                                 runtime_delay_ms(task, action->pool));
+}
+
 static bool action_due(struct action *action, const struct task *task)
 {
-    const int64_t from_ms = runtime_evict_from_ms(task->submitted_ms, task->evicted_ms,
-                                                  runtime_delay_ms(task, action->pool));
+    const int64_t from_ms = take_from_ms(action, task);
     must(action->wake_ms > action->now_ms);
     if (from_ms <= action->now_ms) {
         return true;
@@ -151,7 +157,19 @@ static enum chunk_result later_try(struct action *action, const struct chunk *ch
                                   .count = chunk->count,
                                   .passes = chunk->passes};
     places_keep(action);
-    return solve_set_later(action->solve, &ask) ? CHUNK_CLAIMED : CHUNK_FAILED;
+    /* Where neither bounds nor holders tell tasks apart, what one instance did not find an equal one does not find either. */
+    const struct trial *trial = action->trial;
+    const bool alike = chunk->count == 1 && chunk->passes == 0 && !trial->overlay.keep_timed &&
+                       query_task_shape(trial->core, chunk->task->shape)->form == NULL &&
+                       tally_unbounded(&trial->tally, chunk->task);
+    if (alike && chunk->note->left_at == trial->count + 1) {
+        return CHUNK_FAILED;
+    }
+    if (solve_set_later(action->solve, &ask)) {
+        return CHUNK_CLAIMED;
+    }
+    chunk->note->left_at = alike ? trial->count + 1 : chunk->note->left_at;
+    return CHUNK_FAILED;
 }
 
 /* Consolidation, then reclaim, then preemption: the action that costs others least comes first. */
@@ -270,6 +288,24 @@ enum chunk_result action_take(struct action *action, const struct first_bound *b
         action->leaving = true;
     }
     return result;
+}
+
+bool action_waits(struct action *action, const struct account_view *account,
+                  const struct task *task, struct shape_note *note)
+{
+    const struct trial *trial = action->trial;
+    if ((action->leaving && note->left_at != trial->count + 1) ||
+        take_from_ms(action, task) > action->now_ms) {
+        return false;
+    }
+    const struct claimant claimant = {.pool = &trial->tally.shares->pool,
+                                      .account = account,
+                                      .request = turns_note(trial->core, note, task)->amounts,
+                                      .preemptible = true};
+    solve_refresh(action->solve);
+    return (note->unmoved_from == 1 || !consolidate_may(action, &claimant, task)) &&
+           reclaim_rules_start(&claimant) != CLAIM_MAY_START &&
+           !preempt_lower(action, account, task);
 }
 
 int64_t action_wake_ms(const struct action *action)

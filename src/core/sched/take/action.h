@@ -72,6 +72,11 @@ void action_init(struct action *action, struct trial *trial, struct bounds_above
 enum chunk_result action_take(struct action *action, const struct first_bound *bound,
                               const struct task *task, struct lane *lane);
 
+/* Is it certain that action_take() takes nothing for one instance of this task, and changes nothing but the work done? The task must
+ * be preemptible and neither a gang nor bounded by limits or holders. `account` is the task's, `note` that of its shape. */
+bool action_waits(struct action *action, const struct account_view *account,
+                  const struct task *task, struct shape_note *note);
+
 /* When the first delay or protection ends that stopped an action; 0: none did. */
 int64_t action_wake_ms(const struct action *action);
 

@@ -10,15 +10,20 @@
 #include "core/sched/take/victims.h"
 #include "core/state/query.h"
 
+bool consolidate_may(const struct action *action, const struct claimant *claimant,
+                     const struct task *task)
+{
+    const int64_t wanted = claimant->request.at[DIM_SLOTS];
+    const bool devices = query_task_shape(action->trial->core, task->shape)->request.needs_gpu;
+    return action->pool->consolidation_max > 0 && task->preemptible && (wanted > 0 || devices) &&
+           wanted <= solve_idle_milli(action->solve) &&
+           (budget_affords(action->trial, 0, false) || action_guaranteed(claimant));
+}
+
 enum chunk_result consolidate_try(struct action *action, const struct chunk *chunk)
 {
     const struct claimant claimant = action_claimant(action, chunk);
-    const int64_t wanted = chunk->amounts.at[DIM_SLOTS];
-    const bool devices =
-        query_task_shape(action->trial->core, chunk->task->shape)->request.needs_gpu;
-    if (action->pool->consolidation_max == 0 || !chunk->task->preemptible ||
-        (wanted == 0 && !devices) || wanted > solve_idle_milli(action->solve) ||
-        !(budget_affords(action->trial, 0, false) || action_guaranteed(&claimant))) {
+    if (!consolidate_may(action, &claimant, chunk->task)) {
         return CHUNK_FAILED;
     }
     const struct solve_ask ask = {

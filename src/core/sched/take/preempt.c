@@ -14,13 +14,30 @@
 #include "core/sched/take/victims.h"
 #include "core/state/key.h"
 
-/* Does a task of lower priority run in the task's project? */
-static bool lower_runs(const struct action *action, const struct task *task)
+/* The lowest priority of a running instance of the task's project; UINT32_MAX: none runs. */
+static uint32_t lowest_running(const struct action *action, const struct task *task)
 {
     struct okey key = {{ACCOUNT_KEY(task->pool, task->account), 0, 0, 0}};
     const uint64_t first = key.at[0];
-    return oindex_from(&action->trial->core->orders[ORDER_ACCOUNT_LOSS], key, &key) &&
-           key.at[0] == first && key.at[1] >> 32 < task->priority;
+    const bool runs = oindex_from(&action->trial->core->orders[ORDER_ACCOUNT_LOSS], key, &key) &&
+                      key.at[0] == first;
+    return runs ? (uint32_t)(key.at[1] >> 32) : UINT32_MAX;
+}
+
+bool preempt_lower(const struct action *action, const struct account_view *account,
+                   const struct task *task)
+{
+    struct account_order_kept *keys = action->trial->tally.shares->keys;
+    if (keys == NULL) {
+        return lowest_running(action, task) < task->priority;
+    }
+    struct account_order_kept *kept = &keys[account->index];
+    if (!kept->lowest_known || kept->lowest_at != account->changes) {
+        kept->lowest_known = true;
+        kept->lowest_at = account->changes;
+        kept->lowest = lowest_running(action, task);
+    }
+    return kept->lowest < task->priority;
 }
 
 enum chunk_result preempt_try(struct action *action, const struct chunk *chunk)
@@ -35,7 +52,7 @@ enum chunk_result preempt_try(struct action *action, const struct chunk *chunk)
         .count = chunk->count,
         .passes = chunk->passes,
     };
-    if (!pool_wide && !lower_runs(action, chunk->task)) {
+    if (!pool_wide && !preempt_lower(action, ask.claimant.account, chunk->task)) {
         return CHUNK_FAILED;
     }
     if (!chunk->task->preemptible &&

@@ -1,7 +1,4 @@
-/* victims.c - which account gives the next piece: each search runs a tournament between the accounts of the tree.
- *
- * Surprising: an account's place in the tournament depends on the pieces that it has given in this search. Each search notes the
- * given amounts in its donors. The account views of the trial stay as they are.
+/* victims.c - which accounts a search may ask, and which of their pieces come next. victims_order.c says which account gives next.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/take/victims.h"
 
@@ -14,7 +11,6 @@
 #include "core/model/spec.h"
 #include "core/model/vector.h"
 #include "core/sched/keep/budget.h"
-#include "core/sched/order/account_order.h"
 #include "core/sched/order/runtime.h"
 #include "core/sched/order/shares.h"
 #include "core/sched/order/tally.h"
@@ -67,8 +63,7 @@ struct victims *victims_new(struct trial *trial, int64_t now_ms)
         .pool = query_pool(trial->core, trial->pool),
         .now_ms = now_ms,
         .wake_ms = INT64_MAX,
-        .leaves = arena_new(trial->arena, struct leaf, count),
-        .donors = arena_new(trial->arena, struct donor, count),
+        .seats = arena_new(trial->arena, struct donor_seat, count),
     };
     victims->cache = (struct piece_cache){
         .core = trial->core,
@@ -96,14 +91,13 @@ bool victims_moment(const struct victims *victims)
 static struct leaf *leaf_of(struct victims *victims, const struct account_view *account)
 {
     must(account->index < victims->trial->tally.shares->count);
-    struct leaf *leaf = &victims->leaves[account->index];
-    if (leaf->known) {
-        return leaf;
+    struct donor_seat *seat = &victims->seats[account->index];
+    if (seat->leaf == NULL) {
+        seat->leaf = arena_new(victims->trial->arena, struct leaf, 1);
+        pieces_init(&seat->leaf->pieces, &victims->cache, account,
+                    victims->trial->tally.shares->links[account->index].id, 0);
     }
-    leaf->known = true;
-    pieces_init(&leaf->pieces, &victims->cache, account,
-                victims->trial->tally.shares->links[account->index].id, 0);
-    return leaf;
+    return seat->leaf;
 }
 
 /* The pieces of the project in the order that the search asks for. */
@@ -140,11 +134,19 @@ int64_t victims_piece_max(struct victims *victims, const struct account_view *ac
 
 /* ---- one search ---- */
 
-void victims_begin(struct victims *victims, const struct victims_ask *ask)
+/* Begins a search. No account was asked yet. */
+static void search_begin(struct victims *victims, int64_t need_milli)
 {
     victims->search++;
+    victims->need_milli = need_milli;
+    victims->filled = false;
+    victims->given = NULL;
+}
+
+void victims_begin(struct victims *victims, const struct victims_ask *ask)
+{
+    search_begin(victims, 0);
     victims->ask = ask;
-    victims->need_milli = 0;
     victims->below = NULL;
     victims->old = 0;
 }
@@ -152,15 +154,13 @@ void victims_begin(struct victims *victims, const struct victims_ask *ask)
 void victims_begin_need(struct victims *victims, int64_t need_milli)
 {
     must(need_milli > 0);
-    victims->search++;
-    victims->need_milli = need_milli;
+    search_begin(victims, need_milli);
 }
 
 void victims_begin_near(struct victims *victims, int64_t need_milli)
 {
     must(need_milli >= 0);
-    victims->search++;
-    victims->need_milli = need_milli;
+    search_begin(victims, need_milli);
     victims->below = victims->ask->claimant->account->parent;
     must(victims->below != NULL);
 }
@@ -250,30 +250,42 @@ static bool all_in_turn(struct victims *victims, const struct account_view *acco
     return true;
 }
 
-/* The account in the search under way. Begins the donor anew on its first use in a search. */
-static struct donor *donor_of(struct victims *victims, const struct account_view *account)
+/* Begins the donor of a project anew. False: all its pieces are within their turn. */
+static bool project_begin(struct victims *victims, const struct account_view *account,
+                          struct donor *donor)
 {
-    must(account->index < victims->trial->tally.shares->count);
-    struct donor *donor = &victims->donors[account->index];
-    if (donor->search == victims->search) {
-        return donor;
+    donor->min_runtime_ms = min_runtime_ms(victims, account);
+    donor->turns = victims->pool->turn_ms > 0 && victims->ask->of == VICTIMS_OF_OTHERS &&
+                   !victims_by_guarantee(victims->ask->claimant, account);
+    donor->next = 0;
+    if (donor->turns && all_in_turn(victims, account)) {
+        return false;
     }
-    const bool project =
-        victims->trial->tally.shares->links[account->index].child_first == SHARES_NONE;
-    *donor = (struct donor){.search = victims->search,
-                            .closed = !is_near(victims, account) ||
-                                      account_closed(victims->ask, account, project)};
-    if (project && !donor->closed) {
-        donor->min_runtime_ms = min_runtime_ms(victims, account);
-        donor->turns = victims->pool->turn_ms > 0 && victims->ask->of == VICTIMS_OF_OTHERS &&
-                       !victims_by_guarantee(victims->ask->claimant, account);
-        donor->closed = donor->turns && all_in_turn(victims, account);
-    }
-    if (project && !donor->closed && victims->need_milli == 0) {
+    if (victims->need_milli == 0) {
         const struct leaf *leaf = leaf_of(victims, account);
         donor->next = donor->turns ? leaf->turn_head : leaf->head;
     }
-    return donor;
+    return true;
+}
+
+struct donor *victims_donor(struct victims *victims, const struct account_view *account)
+{
+    const struct shares *shares = victims->trial->tally.shares;
+    must(account->index < shares->count);
+    struct donor_seat *seat = &victims->seats[account->index];
+    if (seat->search != victims->search) {
+        const bool project = shares->links[account->index].child_first == SHARES_NONE;
+        seat->search = victims->search;
+        seat->closed = !is_near(victims, account) || account_closed(victims->ask, account, project);
+        if (!seat->closed) {
+            seat->donor = seat->donor != NULL ? seat->donor
+                                              : arena_new(victims->trial->arena, struct donor, 1);
+            seat->donor->taken = (struct vector){{0}};
+            seat->donor->candidate = NULL;
+            seat->closed = project && !project_begin(victims, account, seat->donor);
+        }
+    }
+    return seat->closed ? NULL : seat->donor;
 }
 
 bool victims_movable(const struct victims *victims, const struct instance *instance)
@@ -288,8 +300,8 @@ struct piece *victims_piece(struct victims *victims, const struct instance *inst
     const struct task *task = query_task(victims->trial->core, instance->task);
     must(task != NULL);
     const struct account_view *account = tally_view(&victims->trial->tally, task);
-    const struct donor *donor = donor_of(victims, account);
-    if (donor->closed) {
+    const struct donor *donor = victims_donor(victims, account);
+    if (donor == NULL) {
         return NULL;
     }
     struct piece *piece = pieces_cache_of(&victims->cache, account, instance);
@@ -299,11 +311,10 @@ struct piece *victims_piece(struct victims *victims, const struct instance *inst
                : piece;
 }
 
-/* The next piece of a project that the search may take; NULL: none. */
-static struct piece *leaf_candidate(struct victims *victims, const struct account_view *account,
-                                    struct donor *donor)
+struct piece *victims_candidate(struct victims *victims, const struct account_view *account,
+                                struct donor *donor)
 {
-    must(donor->search == victims->search);
+    must(victims->seats[account->index].search == victims->search);
     struct leaf *leaf = leaf_of(victims, account);
     struct pieces *pieces = leaf_pieces(victims, account);
     struct piece *piece;
@@ -331,86 +342,15 @@ static struct piece *leaf_candidate(struct victims *victims, const struct accoun
     return NULL;
 }
 
-/* Does account `a` give before account `b`? Both have a candidate. */
-static bool gives_before(const struct victims *victims, const struct account_view *a,
-                         const struct account_view *b)
-{
-    const struct donor *donor_a = &victims->donors[a->index];
-    const struct donor *donor_b = &victims->donors[b->index];
-    must(donor_a->candidate != NULL);
-    must(donor_b->candidate != NULL);
-    if (victims->ask->of == VICTIMS_OF_LOWER) {
-        return pieces_cache_compare((enum pool_victims)victims->pool->victims, victims->need_milli,
-                                    donor_a->candidate, donor_b->candidate) < 0;
-    }
-    struct vector taken_a = donor_a->taken;
-    struct vector taken_b = donor_b->taken;
-    vector_add(&taken_a, &donor_a->candidate->amounts);
-    vector_add(&taken_b, &donor_b->candidate->amounts);
-    return account_order_giving(&victims->trial->tally.shares->pool,
-                                &(struct account_side){a, NULL, &taken_a},
-                                &(struct account_side){b, NULL, &taken_b}) < 0;
-}
-
-/* The account that gives next, among `first` and the siblings behind it; NULL: none has a piece to give. The recursion is as deep as
- * the tree of accounts. */
-static const struct account_view *level_next(struct victims *victims, uint32_t first)
-{
-    const struct shares *shares = victims->trial->tally.shares;
-    const struct account_view *best = NULL;
-    for (uint32_t at = first; at != SHARES_NONE; at = shares->links[at].sibling_next) {
-        const struct account_view *account = &shares->views[at];
-        struct donor *donor = donor_of(victims, account);
-        if (!donor->fresh && !donor->closed) {
-            donor->fresh = true;
-            const uint32_t below = shares->links[at].child_first;
-            const struct account_view *child =
-                below == SHARES_NONE ? NULL : level_next(victims, below);
-            donor->candidate = below == SHARES_NONE ? leaf_candidate(victims, account, donor)
-                               : child == NULL      ? NULL
-                                                    : victims->donors[child->index].candidate;
-        }
-        must(!donor->closed || donor->candidate == NULL);
-        if (donor->candidate != NULL && (best == NULL || gives_before(victims, account, best))) {
-            best = account;
-        }
-    }
-    return best;
-}
-
-/* The search gets the piece. The piece's account and the accounts above need a new candidate. */
-static void piece_give(struct victims *victims, const struct piece *piece)
-{
-    victims->donors[piece->account->index].next++;
-    for (const struct account_view *at = piece->account; at != victims->below; at = at->parent) {
-        must(at != NULL); /* every account that gives is below `victims->below` */
-        struct donor *donor = &victims->donors[at->index];
-        vector_add(&donor->taken, &piece->amounts);
-        donor->fresh = false;
-        donor->candidate = NULL;
-    }
-}
-
 struct piece *victims_next(struct victims *victims)
 {
-    struct piece *piece;
     must(victims->ask != NULL); /* a search was begun */
-    if (victims->ask->of == VICTIMS_OF_OWN) {
-        const struct account_view *own = victims->ask->claimant->account;
-        piece = leaf_candidate(victims, own, donor_of(victims, own));
-        if (piece != NULL) {
-            victims->donors[own->index].next++;
-        }
-        return piece;
+    if (victims->ask->of != VICTIMS_OF_OWN) {
+        return victims_order_next(victims);
     }
-    const struct shares *shares = victims->trial->tally.shares;
-    const struct account_view *top = level_next(
-        victims, victims->below == NULL ? shares->top_first
-                                        : shares->links[victims->below->index].child_first);
-    if (top == NULL) {
-        return NULL;
-    }
-    piece = victims->donors[top->index].candidate;
-    piece_give(victims, piece);
+    const struct account_view *own = victims->ask->claimant->account;
+    struct donor *donor = victims_donor(victims, own);
+    struct piece *piece = victims_candidate(victims, own, donor);
+    donor->next += piece != NULL;
     return piece;
 }

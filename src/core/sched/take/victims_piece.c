@@ -94,8 +94,6 @@ bool victims_piece_due(struct victims *victims, const struct donor *donor, struc
 /* May the search take the piece? Notes the end of a minimum runtime that protects the piece. */
 bool victims_piece_eligible(struct victims *victims, const struct donor *donor, struct piece *piece)
 {
-    must(donor->search == victims->search);
-    must(!donor->closed);
     const struct victims_ask *ask = victims->ask;
     if (piece->taken || piece->task->id.v == ask->task->id.v || victims_piece_old(victims, piece) ||
         victims_piece_growing(victims, piece->task) || !is_behind(ask, piece) ||
