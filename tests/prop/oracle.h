@@ -25,11 +25,15 @@ void oracle_evictions(struct ledger *ledger, const struct core *core, const stru
  * the account that paid, beside what this account keeps. */
 void oracle_floors(struct ledger *ledger, const struct core *core, const struct facts *facts);
 
-/* Returns how many evictions of the pass end an instance that started at the same moment. */
-uint32_t oracle_starts_in_vain(const struct core *core, const struct facts *facts, int64_t now_ms);
+/* P6: no instance is evicted at the moment at which it started. */
+void oracle_starts_last(const struct core *core, const struct facts *facts, int64_t now_ms);
 
 /* P5: no queued task of the pool fits the places that are free and not kept. */
 void oracle_nothing_idles(const struct ledger *ledger, pool_id pool, int64_t now_ms);
+
+/* Returns the slots of a pool at rest that are surely idle because places are kept for holders, and for which the idle budget pays. 0
+ * where time limits may prove starts, or where more than slots decides. */
+int64_t oracle_kept_idle(const struct ledger *ledger, pool_id pool, int64_t now_ms);
 
 /* P8: each waiting task has a reason. In the pool `settled` no reason is "next". */
 void oracle_reasons(const struct core *core, pool_id settled);

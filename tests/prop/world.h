@@ -10,6 +10,7 @@
 #include "core/core.h"
 #include "law.h"
 #include "ledger.h"
+#include "oracle_budget.h"
 #include "record.h"
 
 /* Random numbers from a seed: the same on every machine. */
@@ -61,12 +62,12 @@ struct world {
     int64_t now_ms;
     uint64_t fact_count;
     uint64_t evicted_count; /* facts of evictions */
-    uint64_t vain_count;    /* evictions of instances that started at the same moment */
     uint64_t settled_count; /* how often a pool came to rest and stayed so */
     struct ledger ledger;   /* sums of the first core, made when a law needs them */
-    struct map *attempts;   /* "task.index" -> the newest attempt allocated (P11) */
-    struct arena arena;     /* cleared for each step: inputs and facts */
-    struct facts facts;     /* facts of the last input */
+    struct oracle_budgets budgets;
+    struct map *attempts; /* "task.index" -> the newest attempt allocated (P11) */
+    struct arena arena;   /* cleared for each step: inputs and facts */
+    struct facts facts;   /* facts of the last input */
     struct buf bytes[4];
     uint32_t names;
     uint8_t supervisors; /* supervisors used so far */
