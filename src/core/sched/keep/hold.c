@@ -167,8 +167,7 @@ static void wake_at(struct hold *hold, int64_t at_ms)
     }
 }
 
-/* From when on the task may hold, by the pool's patience. In a pool with `order: short-first` tasks may be overtaken for longer. */
-static int64_t patient_until_ms(const struct hold *hold, const struct task *task)
+int64_t hold_patient_until_ms(const struct hold *hold, const struct task *task)
 {
     const int64_t patience_ms =
         hold->pool->patience_ms == PATIENCE_AUTO ? 0 : hold->pool->patience_ms;
@@ -243,7 +242,7 @@ static void left_count(struct hold *hold)
 static void holder_next(struct hold *hold, const struct task *task)
 {
     bool turn = false;
-    const int64_t from_ms = patient_until_ms(hold, task);
+    const int64_t from_ms = hold_patient_until_ms(hold, task);
     if (from_ms > hold->now_ms) {
         wake_at(hold, from_ms);
         return;
@@ -270,7 +269,7 @@ bool hold_note(struct hold *hold, const struct task *task, bool *seen)
         return false;
     }
     *seen = true;
-    if (hold->between || hold->by_length || patient_until_ms(hold, task) > hold->now_ms) {
+    if (hold->between || hold->by_length || hold_patient_until_ms(hold, task) > hold->now_ms) {
         hold->blocked[hold->blocked_count++] = task;
         return false;
     }
