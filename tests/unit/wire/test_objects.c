@@ -344,6 +344,13 @@ static void pools_and_nodes_show_what_is_free(void **state)
     assert_string_equal(value_at(doc, "tasks.pending"), "1");
     assert_string_equal(value_at(doc, "tasks.running"), "2");
     assert_string_equal(value_at(doc, "reserved_task"), "null");
+    /* 2 slots: 2 % and 1 % of them in an hour, and what a day gives */
+    assert_string_equal(value_at(doc, "budgets.idle.level"), "0.96");
+    assert_string_equal(value_at(doc, "budgets.idle.most"), "0.96");
+    assert_string_equal(value_at(doc, "budgets.idle.gets"), "0.04");
+    assert_string_equal(value_at(doc, "budgets.idle.pays"), "0");
+    assert_string_equal(value_at(doc, "budgets.loss.level"), "0.48");
+    assert_string_equal(value_at(doc, "budgets.loss.gets"), "0.02");
     state_json_node(&site.j, site.core, query_node_named(site.core, "n1"), &site.arena);
     doc = site_written(&site);
     assert_string_equal(text_at(doc, "name"), "n1");
