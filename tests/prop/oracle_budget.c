@@ -165,6 +165,7 @@ void oracle_budgets_step(struct oracle_budgets *budgets, struct ledger *ledger,
             vec_push(&budgets->pools, (struct oracle_budget){0});
         }
         struct oracle_budget *at = &budgets->pools.at[pool->id.v];
+        at->at_ms = in->type == INPUT_SERVER_START ? 0 : at->at_ms; /* the budgets stood still */
         pool_advance(at, pool, in->now_ms);
         if (in->type == INPUT_PASS && in->pass.pool.v == pool->id.v) {
             at->idle_pay = 0;

@@ -1,6 +1,7 @@
 /* test_explain_keep.c - why no places are kept for a blocked task yet, and when they will be.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/explain/explain_keep.h"
+#include "core/sched/keep/budget.h"
 #include "reason_rig.h"
 
 #define HOUR_MS ((int64_t)60 * 60 * 1000)
@@ -147,6 +148,31 @@ static void credit_is_earned_back(void **state)
     org_done(&org);
 }
 
+/* A small task would fit the 3 free slots that are kept, so the idle budget pays: 3 slots less the 0.08 that it gets. */
+static void budgets_stand_still_while_the_server_is_down(void **state)
+{
+    (void)state;
+    struct org org;
+    org_init(&org);
+    org_pool(&org, pool_fifo);
+    org_nodes(&org, 1, 4);
+    starts(&org, submit(&org, slots(1)));
+    (void)submit(&org, slots(4));
+    (void)submit(&org, slots(1));
+    const struct pool *pool = query_pool(org.rig.core, org_pool_id);
+    const int64_t last_ms = query_time_ms(org.rig.core);
+    const int64_t level = budget_look_idle(pool, last_ms).level;
+    assert_int_equal(budget_look_idle(pool, last_ms).pays, 3 * SLOT_MILLI);
+    assert_true(budget_look_idle(pool, last_ms + HOUR_MS).level < level);
+    org.rig.now_ms = last_ms + 10 * HOUR_MS;
+    assert_int_equal(rig_do(&org.rig, (struct input){.type = INPUT_SERVER_START}), VERDICT_OK);
+    pool = query_pool(org.rig.core, org_pool_id);
+    assert_int_equal(budget_look_idle(pool, org.rig.now_ms).level, level);
+    assert_int_equal(budget_look_idle(pool, org.rig.now_ms + 1).level,
+                     level - 3 * SLOT_MILLI + 4 * SLOT_MILLI * 2 / 100);
+    org_done(&org);
+}
+
 static void a_draining_node_with_room_is_named(void **state)
 {
     (void)state;
@@ -177,6 +203,7 @@ int main(void)
         cmocka_unit_test(patience_comes_first),
         cmocka_unit_test(a_share_of_nothing_earns_no_turn),
         cmocka_unit_test(credit_is_earned_back),
+        cmocka_unit_test(budgets_stand_still_while_the_server_is_down),
         cmocka_unit_test(a_draining_node_with_room_is_named),
     };
     return cmocka_run_group_tests_name("explain_keep", tests, NULL, NULL);
