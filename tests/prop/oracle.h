@@ -25,6 +25,18 @@ void oracle_evictions(struct ledger *ledger, const struct core *core, const stru
  * the account that paid, beside what this account keeps. */
 void oracle_floors(struct ledger *ledger, const struct core *core, const struct facts *facts);
 
+/* P6: without arrivals no two tasks evict each other in turn, and an account that paid for a claim on surplus does not take the place back
+ * by its guarantee. For histories of few tasks and accounts. */
+enum { ORACLE_TURNS_TASKS = 64, ORACLE_TURNS_ACCOUNTS = 16 };
+struct oracle_turns {
+    bool took[ORACLE_TURNS_TASKS]
+             [ORACLE_TURNS_TASKS]; /* [claimant][victim], since the last arrival */
+    /* [claimant][account]: the account paid for the claimant by its share, and lost nothing by other rules since */
+    bool paid[ORACLE_TURNS_TASKS][ORACLE_TURNS_ACCOUNTS];
+};
+void oracle_turns_forget(struct oracle_turns *turns);
+void oracle_turns(struct oracle_turns *turns, const struct core *core, const struct facts *facts);
+
 /* P6: no instance is evicted at the moment at which it started. */
 void oracle_starts_last(const struct core *core, const struct facts *facts, int64_t now_ms);
 

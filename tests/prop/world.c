@@ -273,10 +273,16 @@ enum verdict world_step(struct world *world, struct input in)
         oracle_starts_last(world->core, &world->facts, world->now_ms);
         budgets_check(world, &stamp);
     }
+    if (in.type != INPUT_PASS && in.type != INPUT_REPORT) {
+        oracle_turns_forget(&world->turns);
+    }
     if (in.type == INPUT_PASS) {
         oracle_gangs_whole(world->core, &world->facts);
         oracle_evictions(&world->ledger, world->core, &world->facts);
         oracle_floors(&world->ledger, world->core, &world->facts);
+        if ((world->laws & LAWS_TURNS) != 0) {
+            oracle_turns(&world->turns, world->core, &world->facts);
+        }
         oracle_form_together(world->core, &world->facts);
     }
     return verdict;

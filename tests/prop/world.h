@@ -10,6 +10,7 @@
 #include "core/core.h"
 #include "law.h"
 #include "ledger.h"
+#include "oracle.h"
 #include "oracle_budget.h"
 #include "record.h"
 
@@ -37,6 +38,7 @@ enum world_laws {
     LAWS_SUBMISSIONS = 1, /* history_submitted() */
     LAWS_TICKS = 2,       /* oracle_gangs_in_time() after a tick */
     LAWS_GANGS = 4,       /* rest_gangs() after a pass */
+    LAWS_TURNS = 8,       /* oracle_turns() after a pass */
 };
 
 struct tape;
@@ -65,6 +67,7 @@ struct world {
     uint64_t settled_count; /* how often a pool came to rest and stayed so */
     struct ledger ledger;   /* sums of the first core, made when a law needs them */
     struct oracle_budgets budgets;
+    struct oracle_turns turns;
     struct map *attempts; /* "task.index" -> the newest attempt allocated (P11) */
     struct arena arena;   /* cleared for each step: inputs and facts */
     struct facts facts;   /* facts of the last input */
