@@ -74,16 +74,33 @@ static void cell_turn(struct buf *out, const struct doc *item, int64_t now_ms)
     text_span(out, item_number(item, "scheduler.turn_ms", 0));
 }
 
+/* Writes a budget: "2% of slot-time: 3.2 of 48 slot-hours left, gets 2 in an hour, pays 1.5". */
+static void budget_add(struct buf *out, const struct doc *item, const char *percent,
+                       const char *name)
+{
+    const struct doc *budgets = item_at(item, "budgets");
+    const struct doc *budget = budgets == NULL ? NULL : item_at(budgets, name);
+    buf_addf(out, "%s%% of slot-time", item_text(item, percent));
+    if (budget == NULL || budget->kind == DOC_NULL) {
+        return; /* the server is older */
+    }
+    buf_addf(out, ": %s of %s slot-hours left, gets %s in an hour", item_text(budget, "level"),
+             item_text(budget, "most"), item_text(budget, "gets"));
+    if (strcmp(item_text(budget, "pays"), "0") != 0) {
+        buf_addf(out, ", pays %s", item_text(budget, "pays"));
+    }
+}
+
 static void cell_idle(struct buf *out, const struct doc *item, int64_t now_ms)
 {
     (void)now_ms;
-    buf_addf(out, "%s%% of slot-time", item_text(item, "scheduler.idle_for_waiting"));
+    budget_add(out, item, "scheduler.idle_for_waiting", "idle");
 }
 
 static void cell_loss(struct buf *out, const struct doc *item, int64_t now_ms)
 {
     (void)now_ms;
-    buf_addf(out, "%s%% of slot-time", item_text(item, "scheduler.loss_for_sharing"));
+    budget_add(out, item, "scheduler.loss_for_sharing", "loss");
 }
 
 /* Writes the half-life, where shares depend on past use. */

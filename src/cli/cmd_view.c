@@ -121,6 +121,21 @@ static void cell_until(struct buf *out, const struct doc *item, int64_t now_ms)
     }
 }
 
+/* Writes whether places are kept for the task, or why not yet and for how long. */
+static void cell_keeping(struct buf *out, const struct doc *item, int64_t now_ms)
+{
+    int64_t until_ms;
+    if (item_at(item, "keeping.message") == NULL) {
+        return;
+    }
+    text_escape(out, str_of(item_text(item, "keeping.message")));
+    if (item_time(item, "keeping.until", &until_ms)) {
+        buf_add_str(out, strcmp(item_text(item, "keeping.code"), "budget") == 0 ? "; enough in "
+                                                                                : "; in ");
+        text_span(out, until_ms > now_ms ? until_ms - now_ms : 0);
+    }
+}
+
 /* Writes the expected length, and where the expectation comes from. */
 static void cell_expected(struct buf *out, const struct doc *item, int64_t now_ms)
 {
@@ -153,6 +168,7 @@ static const struct list_column explain_fields[] = {
     {"state", "state", COLUMN_STATE, "state", COLUMN_ALWAYS, NULL},
     {"reason", "reason", COLUMN_TEXT, "reason.message", COLUMN_ALWAYS, NULL},
     {"until", "moves on", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_until},
+    {"keeping", "reservation", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_keeping},
     {"account", "account", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_account},
     {"pool", "pool", COLUMN_TEXT, "pool", COLUMN_ALWAYS, NULL},
     {"position", "place", COLUMN_CUSTOM_NUMBER, NULL, COLUMN_ALWAYS, cell_place},

@@ -21,6 +21,7 @@ struct metrics {
     struct fairness fairness;
     struct day_shares days;
     struct series series;
+    struct paid paid;
     int64_t counted_ms; /* the areas are counted up to here */
     int64_t allocated_milli;
     int64_t capacity_milli;
@@ -54,6 +55,7 @@ void metrics_free(struct metrics *metrics)
     if (metrics != NULL) {
         vec_done(&metrics->accounts);
         pool_use_done(&metrics->pools);
+        paid_done(&metrics->paid);
         fairness_done(&metrics->fairness);
         day_share_done(&metrics->days);
         arena_done(&metrics->arena);
@@ -89,6 +91,7 @@ static void hold(struct metrics *metrics, const struct core *core, const struct 
 static void fact_seen(void *ctx, const struct engine *engine, const struct fact *fact)
 {
     struct metrics *metrics = ctx;
+    paid_fact(&metrics->paid, fact);
     if (fact->type == FACT_ALLOCATED) {
         const struct job_record *record = engine_records_at(engine, fact->allocated.key.task);
         hold(metrics, engine_core(engine), record, fact->allocated.slots_milli);
@@ -203,6 +206,7 @@ static void instant_seen(void *ctx, const struct engine *engine, int64_t next_ms
     metrics->allocated_area += (__int128)metrics->allocated_milli * for_ms;
     metrics->capacity_area += (__int128)metrics->capacity_milli * for_ms;
     pool_use_count(&metrics->pools, for_ms);
+    paid_count(&metrics->paid, engine_core(engine), now_ms + engine_epoch_ms(engine), for_ms);
     metrics->pending_area += (__int128)(int64_t)metrics->pending * for_ms;
     for (size_t i = 0; i < metrics->accounts.count; i++) {
         metrics->accounts.at[i].area += (__int128)metrics->accounts.at[i].milli * for_ms;
@@ -375,6 +379,7 @@ static void accounts_result(const struct metrics *metrics, const struct engine *
         spreads(engine, (struct metric_pick){i, -1, -1}, &account->wait, &account->completion);
     }
     ret->work_lost_slot_ms = (int64_t)(lost_all / SLOT_MILLI);
+    ret->paid = metrics->paid.sums;
     free(lost);
     if (ret->account_count > 0) {
         qsort(ret->accounts, ret->account_count, sizeof *ret->accounts, name_compare);

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "sim/paid.h"
 #include "sim/engine.h"
 #include "sim/series.h"
 #include "sim/spread.h"
@@ -75,6 +76,7 @@ struct result {
     uint64_t losses;
     uint64_t failures;
     int64_t work_lost_slot_ms;
+    struct paid_sums paid; /* by the budgets of all pools */
     struct spread wait;
     struct spread completion;
     struct spread not_started; /* how long tasks that never started have waited by the end */

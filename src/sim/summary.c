@@ -94,6 +94,25 @@ static void losses_line(const struct result *result, struct buf *out)
     buf_addf(out, " with their node, %s failed\n", sim_text_count(result->failures, count));
 }
 
+/* Only where places were kept, or where the loss budget paid. */
+static void budgets_lines(const struct paid_sums *paid, struct buf *out)
+{
+    enum { MS_PER_HOUR = 3600 * 1000 };
+    char count[SIM_TEXT_MAX];
+    char hours[SIM_TEXT_MAX];
+    if (paid->holders > 0) {
+        buf_addf(out, "holders     %s", sim_text_count(paid->holders, count));
+        buf_addf(out, " (%s released); the idle budget paid %s slot-hours\n",
+                 sim_text_count(paid->released, count),
+                 sim_text_milli(paid->idle / MS_PER_HOUR, hours));
+    }
+    if (paid->decisions > 0) {
+        buf_addf(out, "shares      the loss budget paid %s slot-hours, in %s decision%s\n",
+                 sim_text_milli(paid->loss / MS_PER_HOUR, hours),
+                 sim_text_count(paid->decisions, count), paid->decisions == 1 ? "" : "s");
+    }
+}
+
 static void spread_row(int width, const char *label, const struct spread *spread, struct buf *out)
 {
     const int64_t times[] = {spread->mean_ms, spread->p50_ms, spread->p90_ms, spread->p99_ms,
@@ -253,6 +272,7 @@ void summary_text(const struct result *result, const struct scenario *scenario,
     refused_lines(result, out);
     slots_lines(result, out);
     losses_line(result, out);
+    budgets_lines(&result->paid, out);
     pools(result, out);
     summary_time(result, series, label_width(result), out);
     waits(result, out);

@@ -50,6 +50,18 @@ static void tasks_json(struct json_out *j, const struct result *result)
     json_out_end(j);
 }
 
+static void budgets_json(struct json_out *j, const struct paid_sums *paid)
+{
+    json_out_key(j, "budgets");
+    json_out_object(j);
+    json_out_kv_u64(j, "holders", paid->holders);
+    json_out_kv_u64(j, "released", paid->released);
+    json_out_kv_milli(j, "idle_slot_hours", paid->idle / MS_PER_HOUR);
+    json_out_kv_u64(j, "loss_decisions", paid->decisions);
+    json_out_kv_milli(j, "loss_slot_hours", paid->loss / MS_PER_HOUR);
+    json_out_end(j);
+}
+
 static void refusals_json(struct json_out *j, const struct result *result)
 {
     json_out_key(j, "refusals");
@@ -205,6 +217,7 @@ void summary_json(const struct result *result, const struct engine *engine,
         json_out_null(&j);
     }
     tasks_json(&j, result);
+    budgets_json(&j, &result->paid);
     refusals_json(&j, result);
     json_out_kv_u64(&j, "nodes", result->nodes);
     json_out_kv_milli(&j, "slots_mean", result->capacity_milli);

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "wire/explain_json.h"
 
+#include "core/sched/explain/explain_keep.h"
 #include "wire/part_json.h"
 #include "wire/reason_text.h"
 
@@ -174,6 +175,65 @@ static void account_figures_json(struct json_out *j, const struct core *core,
     json_out_end(j);
 }
 
+/* ---- kept places ---- */
+
+/* Writes slot-hours. Amounts above one slot-hour are rounded down to tenths. */
+static void slot_hours_text(int64_t amount, struct buf *out)
+{
+    const int64_t milli = part_json_slot_hours(amount);
+    reason_text_amount_bare((resource_id){RESOURCE_SLOTS},
+                            milli >= SLOT_MILLI ? milli - milli % 100 : milli, out);
+}
+
+static void keeping_text(const struct core *core, const struct explain_keep *keep, struct buf *out)
+{
+    static const char *const sentences[EXPLAIN_KEEPING_COUNT] = {
+        [KEEPING_HOLDS] = "places are kept for the task as they become free",
+        [KEEPING_PATIENCE] = "places are kept for the task once the patience of the pool is over",
+        [KEEPING_CREDIT] = "the task needs a turn, and {account} has used more than its share; the "
+                           "turn comes when this is earned back",
+        [KEEPING_NO_SHARE] =
+            "the task needs a turn, and {account} has a share of 0, which earns no turn",
+        [KEEPING_NO_TURN] = "the task needs a turn, and what other accounts are guaranteed and ask "
+                            "for leaves too little",
+    };
+    const struct reason about = {.account = keep->account};
+    if (keep->code != KEEPING_BUDGET) {
+        reason_text_fill(core, &about, sentences[keep->code], out);
+        return;
+    }
+    buf_add_str(out, "the idle budget has ");
+    slot_hours_text(keep->level, out);
+    buf_add_str(out, " of the ");
+    slot_hours_text(keep->cost, out);
+    buf_add_str(out, " slot-hours that keeping places for the task would cost");
+}
+
+/* Writes "keeping":{…}: are places kept for the task, or why not yet? null: nothing is to be said. */
+static void keeping_json(struct json_out *j, const struct core *core, task_id id,
+                         const struct explanation *why)
+{
+    static const char *const names[EXPLAIN_KEEPING_COUNT] = {
+        [KEEPING_HOLDS] = "holds",   [KEEPING_PATIENCE] = "patience", [KEEPING_BUDGET] = "budget",
+        [KEEPING_CREDIT] = "credit", [KEEPING_NO_SHARE] = "no-share", [KEEPING_NO_TURN] = "no-turn",
+    };
+    struct explain_keep keep;
+    struct buf message;
+    explain_keep(core, id, why, &keep);
+    if (keep.code == KEEPING_NONE) {
+        json_out_kv_text(j, "keeping", NULL);
+        return;
+    }
+    buf_init(&message, REASON_TEXT_MAX);
+    keeping_text(core, &keep, &message);
+    json_out_put(j, "keeping:{code:%s,message:%s,until:%td", names[keep.code], buf_text(&message),
+                 keep.until_ms);
+    json_out_kv_milli(j, "level", part_json_slot_hours(keep.level));
+    json_out_kv_milli(j, "cost", part_json_slot_hours(keep.cost));
+    json_out_end(j);
+    buf_done(&message);
+}
+
 /* ---- what would help ---- */
 
 /* Returns the sentence with its {words} filled in. */
@@ -198,10 +258,20 @@ static uint32_t room_suggestions(const struct core *core, task_id id, const stru
     if (why->reason.smallest > 0 && reason_text_has_amount(why->reason.code)) {
         ret[count++] = filled(core, &why->reason, smaller, arena);
     }
+    if (why->reason.draining.v != 0) {
+        ret[count++] = filled(core, &(struct reason){.node = why->reason.draining},
+                              "weir node resume {node}", arena);
+    }
     const uint32_t priority =
         explain_time_for_room(why->reason.code) ? explain_time_priority(core, id) : 0;
     if (priority != 0) {
-        ret[count++] = arena_fmt(arena, "weir task edit %" PRIu64 " --priority %u", id.v, priority);
+        /* A priority takes from the task's own project, so the command says what it costs; as a comment, so that it can be copied. */
+        const struct task *task = query_task(core, id);
+        const bool all = query_pool(core, task->pool)->policy == POLICY_PRIORITY;
+        ret[count++] = arena_fmt(
+            arena, "weir task edit %" PRIu64 " --priority %u  # stops running tasks of %s%s%s",
+            id.v, priority, all ? "lower priority" : "project '",
+            all ? "" : query_account_name(core, task->account), all ? "" : "'");
     }
     return count;
 }
@@ -312,6 +382,7 @@ void explain_json(struct json_out *j, const struct core *core, const struct task
     reason_text_json(j, core, &why.reason);
     json_out_put(j, "expected:{ms:%zu,from:%s},reserved_until:%td", (uint64_t)why.expect_ms,
                  names_length_source(why.expect_from), why.reserved_until_ms);
+    keeping_json(j, core, task->id, &why);
     account_figures_json(j, core, &why.account);
     explain_json_evicted(j, core, task);
     json_out_put(j, "nodes_total:%u,nearest:[", why.nodes_total);

@@ -211,3 +211,9 @@ void part_json_account(struct json_out *j, const struct core *core, account_id i
         json_out_kv_text(j, names_account_kind(account->kind), query_account_name(core, id));
     }
 }
+
+int64_t part_json_slot_hours(int64_t amount)
+{
+    enum { MS_PER_HOUR = 3600 * 1000 };
+    return amount / MS_PER_HOUR - (amount % MS_PER_HOUR < 0);
+}

@@ -45,3 +45,6 @@ void part_json_reservations(struct json_out *j, const struct reservation *at, ui
 
 /* Writes "project":"name" or "department":"name"; nothing for an account that is gone. */
 void part_json_account(struct json_out *j, const struct core *core, account_id id);
+
+/* Thousandths of slot-hours of a budget's amount, which is in thousandths of slots times milliseconds. Rounded down. */
+int64_t part_json_slot_hours(int64_t amount);

@@ -94,6 +94,11 @@ static void word_add(const struct core *core, const struct reason *reason, struc
         buf_add_str(out, reason->text);
     } else if (str_is(word, "task")) {
         buf_addf(out, "%" PRIu64, reason->task.v);
+    } else if (str_is(word, "of_project")) {
+        const struct task *task = query_task(core, reason->task);
+        if (task != NULL) {
+            buf_addf(out, " of project '%s'", query_account_name(core, task->account));
+        }
     } else if (str_is(word, "have")) {
         buf_addf(out, "%u", reason->have);
     } else if (str_is(word, "are")) {
@@ -240,6 +245,10 @@ void reason_text(const struct core *core, const struct reason *reason, struct bu
     } else if (reason->code == REASON_NO_DEVICES && reason->have > 0 && reason->need == 0) {
         buf_addf(out, "; the highest index there is %u", reason->have - 1);
     }
+    if (reason->draining.v != 0) {
+        buf_addf(out, "; node %s has room, but is draining",
+                 query_node_name(core, reason->draining));
+    }
     if (reason->code == REASON_DEPENDENCY && reason->need > 1) {
         buf_addf(out, ", and for %u more", reason->need - 1);
     }
@@ -277,6 +286,8 @@ void reason_text_json(struct json_out *j, const struct core *core, const struct 
         amount_json(j, "smallest", reason, reason->smallest);
     }
     json_out_kv_text(j, "node", reason->node.v != 0 ? query_node_name(core, reason->node) : NULL);
+    json_out_kv_text(j, "draining",
+                     reason->draining.v != 0 ? query_node_name(core, reason->draining) : NULL);
     json_out_put(j, "task:%zu,have:%u,need:%u,until:%td", reason->task.v, reason->have,
                  reason->need, reason->until_ms);
     if (reason->group[0] != '\0') {

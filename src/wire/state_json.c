@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "wire/state_json.h"
 
+#include "core/sched/keep/budget.h"
 #include "core/sched/order/shares.h"
 #include "core/state/history.h"
 #include "wire/attempt_key.h"
@@ -32,6 +33,18 @@ static void pool_spec_json(struct json_out *j, const struct pool_spec *spec)
     object_json_pool(j, spec);
 }
 
+/* Writes a budget in slot-hours: what it has now, the most that it saves up, and what it gets and pays in an hour. */
+static void budget_json(struct json_out *j, const char *key, const struct budget_look *look)
+{
+    json_out_key(j, key);
+    json_out_object(j);
+    json_out_kv_milli(j, "level", part_json_slot_hours(look->level));
+    json_out_kv_milli(j, "most", part_json_slot_hours(look->most));
+    json_out_kv_milli(j, "gets", look->fill);
+    json_out_kv_milli(j, "pays", look->pays);
+    json_out_end(j);
+}
+
 void state_json_pool(struct json_out *j, const struct core *core, const struct pool *pool,
                      struct arena *arena)
 {
@@ -54,7 +67,12 @@ void state_json_pool(struct json_out *j, const struct core *core, const struct p
                  pool->running_count);
     json_out_put(j, "reserved_task:%zu", pool->reserved[0].task.v);
     part_json_reservations(j, pool->reserved, pool->reserved_count);
-    json_out_put(j, "created_at:%td}", pool->created_ms);
+    const struct budget_look idle = budget_look_idle(pool, query_time_ms(core));
+    const struct budget_look loss = budget_look_loss(pool, query_time_ms(core));
+    json_out_put(j, "budgets:{");
+    budget_json(j, "idle", &idle);
+    budget_json(j, "loss", &loss);
+    json_out_put(j, "},created_at:%td}", pool->created_ms);
 }
 
 /* ---- nodes ---- */

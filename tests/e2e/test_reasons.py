@@ -50,7 +50,7 @@ def waits(s, task, code):
 def helps(s, task, suggestions, begin):
     """The suggestion that begins so is a command; with it the task runs."""
     [command] = [one for one in suggestions if one.startswith(begin)]
-    s.weir(*shlex.split(command)[1:])
+    s.weir(*shlex.split(command, comments=True)[1:])
     s.wait_state(task, "running")
 
 
@@ -61,7 +61,7 @@ def test_a_task_that_is_held_back(s):
     assert waits(s, after, "dependency") == []
     assert s.api("POST", f"tasks/{after}/pause").status == 200
     [command] = waits(s, after, "paused")
-    s.weir(*shlex.split(command)[1:])
+    s.weir(*shlex.split(command, comments=True)[1:])
     waits(s, after, "dependency")
 
 
@@ -80,7 +80,7 @@ def test_a_pool_without_nodes(site):
     [task] = s.stay("vision", gpus=1)
     [command] = waits(s, task, "pool-empty")
     command = command.replace("URL", s.url).replace("TOKEN", (s.dir / "join.token").read_text().strip())
-    s.agent("n1", *shlex.split(command)[1:], "--fake-gpus", "2")
+    s.agent("n1", *shlex.split(command, comments=True)[1:], "--fake-gpus", "2")
     s.wait_state(task, "running")
 
 
@@ -102,7 +102,9 @@ def test_room_by_a_higher_priority(s):
     s.settled(vision=2, speech=2)
     [small, large] = s.stay("vision", gpus=2)[0], s.stay("vision", gpus=4)[0]
     assert not [one for one in waits(s, large, "over-share") if "--priority" in one]
-    helps(s, small, waits(s, small, "no-room"), f"weir task edit {small} --priority ")
+    suggestions = waits(s, small, "no-room")
+    assert [one for one in suggestions if one.endswith("# stops running tasks of project 'vision'")]
+    helps(s, small, suggestions, f"weir task edit {small} --priority ")
 
 
 def test_more_than_the_share(s):

@@ -15,7 +15,7 @@ struct counts {
     uint64_t thorough;
     uint64_t facts;
     uint64_t evictions;
-    uint64_t vain; /* evictions of instances that started at the same moment */
+    uint64_t paid; /* decisions that the loss budget paid */
     uint64_t settled;
 };
 
@@ -34,7 +34,7 @@ static void history_run(uint64_t seed, bool elastic, struct counts *counts)
     counts->thorough += thorough;
     counts->facts += world.fact_count;
     counts->evictions += world.evicted_count;
-    counts->vain += world.vain_count;
+    counts->paid += world.budgets.judged;
     counts->settled += world.settled_count;
     world_done(&world);
 }
@@ -46,9 +46,8 @@ void histories_run(const struct prop_run *run, bool elastic)
         history_run(run->seed + i, elastic, &counts);
     }
     printf("%" PRIu64 " histories (%" PRIu64 " with a restart after each fact), %" PRIu64
-           " facts, %" PRIu64 " evictions (%" PRIu64
-           " of instances that started at the same moment), %" PRIu64
+           " facts, %" PRIu64 " evictions (%" PRIu64 " decisions paid by the loss budget), %" PRIu64
            " times at rest: all laws held\n",
-           run->histories, counts.thorough, counts.facts, counts.evictions, counts.vain,
+           run->histories, counts.thorough, counts.facts, counts.evictions, counts.paid,
            counts.settled);
 }

@@ -25,11 +25,27 @@ void oracle_evictions(struct ledger *ledger, const struct core *core, const stru
  * the account that paid, beside what this account keeps. */
 void oracle_floors(struct ledger *ledger, const struct core *core, const struct facts *facts);
 
-/* Returns how many evictions of the pass end an instance that started at the same moment. */
-uint32_t oracle_starts_in_vain(const struct core *core, const struct facts *facts, int64_t now_ms);
+/* P6: without arrivals no two tasks evict each other in turn, and an account that paid for a claim on surplus does not take the place back
+ * by its guarantee. For histories of few tasks and accounts. */
+enum { ORACLE_TURNS_TASKS = 64, ORACLE_TURNS_ACCOUNTS = 16 };
+struct oracle_turns {
+    bool took[ORACLE_TURNS_TASKS]
+             [ORACLE_TURNS_TASKS]; /* [claimant][victim], since the last arrival */
+    /* [claimant][account]: the account paid for the claimant by its share, and lost nothing by other rules since */
+    bool paid[ORACLE_TURNS_TASKS][ORACLE_TURNS_ACCOUNTS];
+};
+void oracle_turns_forget(struct oracle_turns *turns);
+void oracle_turns(struct oracle_turns *turns, const struct core *core, const struct facts *facts);
+
+/* P6: no instance is evicted at the moment at which it started. */
+void oracle_starts_last(const struct core *core, const struct facts *facts, int64_t now_ms);
 
 /* P5: no queued task of the pool fits the places that are free and not kept. */
 void oracle_nothing_idles(const struct ledger *ledger, pool_id pool, int64_t now_ms);
+
+/* Returns the slots of a pool at rest that are surely idle because places are kept for holders, and for which the idle budget pays. 0
+ * where time limits may prove starts, or where more than slots decides. */
+int64_t oracle_kept_idle(const struct ledger *ledger, pool_id pool, int64_t now_ms);
 
 /* P8: each waiting task has a reason. In the pool `settled` no reason is "next". */
 void oracle_reasons(const struct core *core, pool_id settled);

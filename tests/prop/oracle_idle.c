@@ -258,27 +258,115 @@ static void holders_check(const struct rest *rest)
     }
 }
 
-void oracle_nothing_idles(const struct ledger *ledger, pool_id id, int64_t now_ms)
+static void rest_begin(struct rest *rest, const struct ledger *ledger, pool_id id, int64_t now_ms)
 {
-    struct rest rest = {
-        .ledger = ledger, .core = ledger->core, .pool = query_pool(ledger->core, id)};
-    if (rest.pool == NULL || rest.pool->paused) {
-        return;
-    }
-    rest.now_ms = now_ms;
-    rest.index = map_new();
-    holders_check(&rest);
-    for (const struct task *task = query_task_next(rest.core, (task_id){0}); task != NULL;
-         task = query_task_next(rest.core, task->id)) {
+    *rest = (struct rest){.ledger = ledger,
+                          .core = ledger->core,
+                          .pool = query_pool(ledger->core, id),
+                          .now_ms = now_ms,
+                          .index = map_new()};
+    for (const struct task *task = query_task_next(rest->core, (task_id){0}); task != NULL;
+         task = query_task_next(rest->core, task->id)) {
         if (task->pool.v == id.v) {
-            kind_add(&rest, task);
+            kind_add(rest, task);
         }
     }
+}
+
+static void rest_end(struct rest *rest)
+{
+    vec_done(&rest->kinds);
+    map_free(rest->index);
+}
+
+void oracle_nothing_idles(const struct ledger *ledger, pool_id id, int64_t now_ms)
+{
+    struct rest rest;
+    const struct pool *pool = query_pool(ledger->core, id);
+    if (pool == NULL || pool->paused) {
+        return;
+    }
+    rest_begin(&rest, ledger, id, now_ms);
+    holders_check(&rest);
     for (size_t i = 0; i < rest.kinds.count; i++) {
         if (rest.kinds.at[i].first != NULL) {
             task_must_not_fit(&rest, rest.kinds.at[i].first);
         }
     }
-    vec_done(&rest.kinds);
-    map_free(rest.index);
+    rest_end(&rest);
+}
+
+/* ---- what keeping idles ---- */
+
+/* True when slots alone decide where this task fits, and it needs whole ones. */
+static bool slots_only(const struct core *core, const struct task *task)
+{
+    const struct shape *shape = query_task_shape(core, task->shape);
+    const struct request *request = &shape->request;
+    return shape->form == NULL && request->slots_milli > 0 &&
+           request->slots_milli % SLOT_MILLI == 0 && request->cpu_milli <= 0 &&
+           request->memory_bytes <= 0 && request->named_count == 0 && request->share_devices == 0;
+}
+
+/* True when the pool pays for all that it keeps, and keeps slots alone. Ends that time limits prove cost nothing. */
+static bool keeping_paid(const struct core *core, const struct pool *pool)
+{
+    for (uint32_t i = 0; i < pool->reserved_count; i++) {
+        if ((pool->reserved[i].until_ms != 0 && !pool_by_length(pool)) ||
+            !slots_only(core, query_task(core, pool->reserved[i].task))) {
+            return false;
+        }
+    }
+    for (const struct task *task = query_task_next(core, (task_id){0}); task != NULL;
+         task = query_task_next(core, task->id)) {
+        if (task->pool.v == pool->id.v && task->active_count > 0 && task->time_limit_ms > 0 &&
+            !pool_by_length(pool)) {
+            return false;
+        }
+    }
+    return pool->reserved_count > 0;
+}
+
+/* How many slots of the node are surely kept, because this task would fit there and has not started: with fewer kept slots it would
+ * have found room beside the holder. */
+static int64_t surely_kept(const struct rest *rest, const struct node *node,
+                           const struct task *task)
+{
+    const struct request *request = &query_task_shape(rest->core, task->shape)->request;
+    const int64_t free = ledger_left(rest->ledger, node)->slots;
+    if (free % SLOT_MILLI != 0 || oracle_fits(rest->ledger, node, request, 1) == 0 ||
+        oracle_bounded(rest->ledger, task, node, 1)) {
+        return 0;
+    }
+    return free - request->slots_milli + SLOT_MILLI;
+}
+
+int64_t oracle_kept_idle(const struct ledger *ledger, pool_id id, int64_t now_ms)
+{
+    struct rest rest;
+    const struct pool *pool = query_pool(ledger->core, id);
+    int64_t sum = 0;
+    if (pool == NULL || pool->paused || !keeping_paid(ledger->core, pool)) {
+        return 0;
+    }
+    rest_begin(&rest, ledger, id, now_ms);
+    size_t count = 0;
+    for (size_t i = 0; i < rest.kinds.count; i++) {
+        const struct task *task = rest.kinds.at[i].first;
+        if (task != NULL && !task->reserved && chunk_of(task) == 1 && slots_only(rest.core, task) &&
+            !oracle_bounded(ledger, task, NULL, 1) && !quota_kept(&rest, task)) {
+            rest.kinds.at[count++] = rest.kinds.at[i];
+        }
+    }
+    for (const struct node *node = query_node_next(rest.core, (node_id){0}); node != NULL;
+         node = query_node_next(rest.core, node->id)) {
+        int64_t most = 0;
+        for (size_t i = 0; i < count && node->pool.v == id.v && usable(node); i++) {
+            const int64_t kept = surely_kept(&rest, node, rest.kinds.at[i].first);
+            most = kept > most ? kept : most;
+        }
+        sum += most;
+    }
+    rest_end(&rest);
+    return sum;
 }

@@ -50,6 +50,7 @@ void world_init(struct world *world, uint64_t seed, enum world_kind kind)
     }
     world->attempts = map_new();
     ledger_init(&world->ledger);
+    oracle_budgets_init(&world->budgets);
     arena_init(&world->arena);
     for (size_t i = 0; i < 4; i++) {
         buf_init(&world->bytes[i], STATE_BYTES_MAX);
@@ -67,6 +68,7 @@ void world_done(struct world *world)
     core_free(world->restarted);
     map_free(world->attempts);
     ledger_done(&world->ledger);
+    oracle_budgets_done(&world->budgets);
     arena_done(&world->arena);
     for (size_t i = 0; i < 4; i++) {
         buf_done(&world->bytes[i]);
@@ -233,6 +235,23 @@ static enum verdict decide(struct world *world, const struct input *stamp, bool 
     return verdict;
 }
 
+static bool pass_incomplete(const struct facts *facts)
+{
+    return facts->count > 0 && facts->at[facts->count - 1].type == FACT_PASS &&
+           !facts->at[facts->count - 1].pass.complete;
+}
+
+/* The budgets after an input. What is kept is known after a complete pass. */
+static void budgets_check(struct world *world, const struct input *in)
+{
+    oracle_budgets_step(&world->budgets, &world->ledger, world->core, in, &world->facts);
+    if (in->type == INPUT_PASS && !pass_incomplete(&world->facts) &&
+        query_pool(world->core, in->pass.pool)->reserved_count > 0) {
+        ledger_take(&world->ledger, world->core);
+        oracle_budgets_rest(&world->budgets, &world->ledger, in->pass.pool, world->now_ms);
+    }
+}
+
 enum verdict world_step(struct world *world, struct input in)
 {
     const struct input stamp = stamped(world, in);
@@ -250,11 +269,20 @@ enum verdict world_step(struct world *world, struct input in)
     if (world->facts.count > 0) {
         core_check(world->core);
     }
+    if (verdict == VERDICT_OK) {
+        oracle_starts_last(world->core, &world->facts, world->now_ms);
+        budgets_check(world, &stamp);
+    }
+    if (in.type != INPUT_PASS && in.type != INPUT_REPORT) {
+        oracle_turns_forget(&world->turns);
+    }
     if (in.type == INPUT_PASS) {
         oracle_gangs_whole(world->core, &world->facts);
         oracle_evictions(&world->ledger, world->core, &world->facts);
         oracle_floors(&world->ledger, world->core, &world->facts);
-        world->vain_count += oracle_starts_in_vain(world->core, &world->facts, world->now_ms);
+        if ((world->laws & LAWS_TURNS) != 0) {
+            oracle_turns(&world->turns, world->core, &world->facts);
+        }
         oracle_form_together(world->core, &world->facts);
     }
     return verdict;
@@ -268,12 +296,6 @@ enum verdict world_ask(struct world *world, struct input in, struct reason *ret)
     const enum verdict verdict = core_decide(world->core, &stamp, &facts);
     *ret = facts.refusal;
     return verdict;
-}
-
-static bool pass_incomplete(const struct facts *facts)
-{
-    return facts->count > 0 && facts->at[facts->count - 1].type == FACT_PASS &&
-           !facts->at[facts->count - 1].pass.complete;
 }
 
 void world_settle(struct world *world, pool_id pool)

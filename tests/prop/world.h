@@ -10,6 +10,8 @@
 #include "core/core.h"
 #include "law.h"
 #include "ledger.h"
+#include "oracle.h"
+#include "oracle_budget.h"
 #include "record.h"
 
 /* Random numbers from a seed: the same on every machine. */
@@ -36,6 +38,7 @@ enum world_laws {
     LAWS_SUBMISSIONS = 1, /* history_submitted() */
     LAWS_TICKS = 2,       /* oracle_gangs_in_time() after a tick */
     LAWS_GANGS = 4,       /* rest_gangs() after a pass */
+    LAWS_TURNS = 8,       /* oracle_turns() after a pass */
 };
 
 struct tape;
@@ -61,12 +64,13 @@ struct world {
     int64_t now_ms;
     uint64_t fact_count;
     uint64_t evicted_count; /* facts of evictions */
-    uint64_t vain_count;    /* evictions of instances that started at the same moment */
     uint64_t settled_count; /* how often a pool came to rest and stayed so */
     struct ledger ledger;   /* sums of the first core, made when a law needs them */
-    struct map *attempts;   /* "task.index" -> the newest attempt allocated (P11) */
-    struct arena arena;     /* cleared for each step: inputs and facts */
-    struct facts facts;     /* facts of the last input */
+    struct oracle_budgets budgets;
+    struct oracle_turns turns;
+    struct map *attempts; /* "task.index" -> the newest attempt allocated (P11) */
+    struct arena arena;   /* cleared for each step: inputs and facts */
+    struct facts facts;   /* facts of the last input */
     struct buf bytes[4];
     uint32_t names;
     uint8_t supervisors; /* supervisors used so far */

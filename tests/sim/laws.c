@@ -28,6 +28,8 @@ void laws_init(struct laws *laws, uint64_t rows_a_step)
 {
     *laws = (struct laws){.rows_a_step = rows_a_step, .taken = map_new()};
     ledger_init(&laws->ledger);
+    oracle_budgets_init(&laws->budgets);
+    laws_wait_init(&laws->wait);
     arena_init(&laws->arena);
     (void)signal(SIGABRT, on_abort);
 }
@@ -35,6 +37,8 @@ void laws_init(struct laws *laws, uint64_t rows_a_step)
 void laws_done(struct laws *laws)
 {
     ledger_done(&laws->ledger);
+    oracle_budgets_done(&laws->budgets);
+    laws_wait_done(&laws->wait);
     arena_done(&laws->arena);
     map_free(laws->taken);
 }
@@ -167,6 +171,10 @@ static void rest_check(struct laws *laws, const struct core *core, const struct 
     }
     ledger_take(&laws->ledger, core);
     oracle_nothing_idles(&laws->ledger, id, in->now_ms);
+    oracle_budgets_rest(&laws->budgets, &laws->ledger, id, in->now_ms);
+    if (laws->rows_a_step == 0) {
+        laws_wait_rest(&laws->wait, &laws->ledger, id, in->now_ms);
+    }
     pass_again(laws, core, in);
     owed_check(laws, core, in);
     if (affords(laws, &laws->why, WHY_COST * rows_of(core))) {
@@ -194,7 +202,8 @@ static void step(void *ctx, const struct engine *engine, const struct input *in,
     }
     oracle_evictions(&laws->ledger, core, facts);
     oracle_floors(&laws->ledger, core, facts);
-    laws->vain += oracle_starts_in_vain(core, facts, in->now_ms);
+    oracle_starts_last(core, facts, in->now_ms);
+    oracle_budgets_step(&laws->budgets, &laws->ledger, core, in, facts);
     if (in->type == INPUT_PASS) {
         oracle_gangs_whole(core, facts);
         oracle_form_together(core, facts);
@@ -215,6 +224,17 @@ static void refused(void *ctx, const struct engine *engine, const struct refusal
     laws->refused++;
 }
 
+static void ended(void *ctx, const struct engine *engine, const struct fact *fact)
+{
+    struct laws *laws = ctx;
+    if (fact->type == FACT_ATTEMPT_ENDED) {
+        const struct held held = engine_records_held(engine, &fact->attempt_ended.report.key);
+        if (held.started_ms >= 0) {
+            laws_wait_ran(&laws->wait, engine_now_ms(engine) - held.started_ms);
+        }
+    }
+}
+
 /* Called when deadlines have been looked at. */
 static void instant(void *ctx, const struct engine *engine, int64_t next_ms)
 {
@@ -225,7 +245,8 @@ static void instant(void *ctx, const struct engine *engine, int64_t next_ms)
 
 struct watcher laws_watcher(struct laws *laws)
 {
-    return (struct watcher){.ctx = laws, .step = step, .refused = refused, .instant = instant};
+    return (struct watcher){
+        .ctx = laws, .fact = ended, .step = step, .refused = refused, .instant = instant};
 }
 
 static uint64_t percent(const struct laws_credit *credit)
@@ -237,11 +258,14 @@ static uint64_t percent(const struct laws_credit *credit)
 void laws_say(const struct laws *laws)
 {
     printf("%" PRIu64 " steps: %" PRIu64 " starts, %" PRIu64 " evictions (%" PRIu64
-           " of instances that started at the same moment), %" PRIu64 " submissions, %" PRIu64
+           " of them paid by the loss budget), %" PRIu64 " submissions, %" PRIu64
            " refusals; the state %" PRIu64 " times (%" PRIu64 " %%), pools at rest %" PRIu64
-           " times (%" PRIu64 " %%), reasons %" PRIu64 " times: all laws held\n",
-           laws->steps, laws->starts, laws->evictions, laws->vain, laws->submitted, laws->refused,
-           laws->state.count, percent(&laws->state), laws->rest.count, percent(&laws->rest),
-           laws->why.count);
+           " times (%" PRIu64 " %%), the idle budget paid after %" PRIu64
+           " of them, reasons %" PRIu64 " times, %" PRIu64 " waits, the longest %" PRIu64
+           " thousandths of its bound: all laws held\n",
+           laws->steps, laws->starts, laws->evictions, laws->budgets.judged, laws->submitted,
+           laws->refused, laws->state.count, percent(&laws->state), laws->rest.count,
+           percent(&laws->rest), laws->budgets.paying, laws->why.count, laws->wait.count,
+           laws->wait.most);
     printf("decided %06" PRIx32 "\n", record_number(&laws->record));
 }

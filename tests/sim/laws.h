@@ -1,4 +1,4 @@
-/* laws.h - P1 to P9 over a run of the simulator, judged by tests/prop/oracle.h.
+/* laws.h - P1 to P9 and the two budgets over a run of the simulator, judged by tests/prop/oracle.h. P7: laws_wait.h.
  *
  * Every start, eviction, submission and refusal is judged. Laws about the whole state (every
  * row, nothing idle, a reason for every wait) cost as much as the state is large. With a budget
@@ -7,7 +7,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "laws_wait.h"
 #include "ledger.h"
+#include "oracle_budget.h"
 #include "record.h"
 #include "sim/engine.h"
 
@@ -28,13 +30,14 @@ struct laws {
     int64_t now_ms; /* the core's time at the last input */
     uint64_t starts;
     uint64_t evictions;
-    uint64_t vain; /* evictions of instances that started at the same moment */
     uint64_t submitted;
     uint64_t refused;
     struct laws_credit state; /* core_check() */
     struct laws_credit rest;  /* pools at rest: P4, P5, P6, P7 */
     struct laws_credit why;   /* reasons: P8 */
-    struct record record;     /* what reasons, rows and shares were whenever P8 was checked */
+    struct oracle_budgets budgets;
+    struct laws_wait wait; /* P7; judged where every check is made after every step */
+    struct record record;  /* what reasons, rows and shares were whenever P8 was checked */
 };
 
 void laws_init(struct laws *laws, uint64_t rows_a_step);

@@ -54,6 +54,23 @@ static void graces_renew(struct core *core, int64_t now_ms)
     oindex_done(&before);
 }
 
+/* The server was away for so long: budgets stand still meanwhile. Nothing that was kept or evicted then was decided by Weir. Time without
+ * facts before the server ended counts as away, too: facts do not say when it ended. */
+static void budgets_stand(struct core *core, int64_t away_ms)
+{
+    must(away_ms >= 0);
+    pool_id id = {0};
+    for (const struct pool *pool = query_pool_next(core, id); pool != NULL;
+         pool = query_pool_next(core, id)) {
+        id = pool->id;
+        if (pool->idle.since_ms != 0) {
+            struct pool *row = change_pool_edit(core, id);
+            row->idle.since_ms += away_ms;
+            row->loss.since_ms += away_ms;
+        }
+    }
+}
+
 static void apply_server_started(struct core *core, const struct fact *fact)
 {
     must(fact->server_started.epoch == core->epoch + 1);
@@ -149,6 +166,9 @@ void apply(struct core *core, const struct fact *fact)
     must((unsigned)fact->type <= FACT_TYPE_MAX);
     must(fact->time_ms >= core->time_ms);
     core->seq++;
+    if (fact->type == FACT_SERVER_STARTED) {
+        budgets_stand(core, fact->time_ms - core->time_ms);
+    }
     core->time_ms = fact->time_ms;
     appliers[fact->type](core, fact);
 }

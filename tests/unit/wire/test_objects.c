@@ -139,9 +139,15 @@ static void a_waiting_task_says_what_it_waits_for(void **state)
     assert_string_equal(text_at(doc, "nearest[0].message"),
                         "2 foo free of the 5 foo that the task needs");
     assert_string_equal(value_at(doc, "blockers[0]"), "1");
+    assert_string_equal(value_at(doc, "reason.draining"), "null");
+    assert_string_equal(text_at(doc, "keeping.code"), "holds");
+    assert_string_equal(text_at(doc, "keeping.message"),
+                        "places are kept for the task as they become free");
     assert_string_equal(text_at(doc, "suggestions[0]"),
                         "request 2 foo or less, and the task can start now");
-    assert_string_equal(text_at(doc, "suggestions[1]"), "weir task edit 2 --priority 51");
+    assert_string_equal(
+        text_at(doc, "suggestions[1]"),
+        "weir task edit 2 --priority 51  # stops running tasks of project 'default'");
 }
 
 static void queue_items_share_a_reason(void **state)
@@ -338,6 +344,13 @@ static void pools_and_nodes_show_what_is_free(void **state)
     assert_string_equal(value_at(doc, "tasks.pending"), "1");
     assert_string_equal(value_at(doc, "tasks.running"), "2");
     assert_string_equal(value_at(doc, "reserved_task"), "null");
+    /* 2 slots: 2 % and 1 % of them in an hour, and what a day gives */
+    assert_string_equal(value_at(doc, "budgets.idle.level"), "0.96");
+    assert_string_equal(value_at(doc, "budgets.idle.most"), "0.96");
+    assert_string_equal(value_at(doc, "budgets.idle.gets"), "0.04");
+    assert_string_equal(value_at(doc, "budgets.idle.pays"), "0");
+    assert_string_equal(value_at(doc, "budgets.loss.level"), "0.48");
+    assert_string_equal(value_at(doc, "budgets.loss.gets"), "0.02");
     state_json_node(&site.j, site.core, query_node_named(site.core, "n1"), &site.arena);
     doc = site_written(&site);
     assert_string_equal(text_at(doc, "name"), "n1");

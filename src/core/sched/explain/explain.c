@@ -298,6 +298,9 @@ static void look_at_nodes(struct explain_look *look)
         look->ret->resume = (node_id){0};
     }
     reason_of_room(look, &look->ret->reason);
+    if (explain_time_for_room(look->ret->reason.code) && look->shape->form == NULL) {
+        look->ret->reason.draining = look->ret->resume;
+    }
     look_for_blockers(look);
 }
 
@@ -318,6 +321,7 @@ static void look_at_form(struct explain_look *look)
     look_at_nodes(look);
     struct reason *reason = &look->ret->reason;
     reason->smallest = -1;
+    reason->draining = (node_id){0}; /* room for one group is not room for the gang */
     explain_form_group(&look->trial, look->task, found.group, reason);
     const bool free = reason->code == REASON_NEXT || reason->code == REASON_RESERVED ||
                       reason->code == REASON_PROMISED;

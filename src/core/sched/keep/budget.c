@@ -62,6 +62,26 @@ int64_t budget_fills_ms(const struct pool *pool, int64_t level, int64_t wanted, 
     return bucket_reaches_ms(level, fill(pool, pool->idle_for_waiting), wanted, now_ms);
 }
 
+struct budget_look budget_look_idle(const struct pool *pool, int64_t now_ms)
+{
+    const int64_t get = fill(pool, pool->idle_for_waiting);
+    const int64_t level = budget_level(pool, now_ms);
+    const int64_t day = budget_most(pool);
+    const int64_t most = pool->idle.most > day ? pool->idle.most : day;
+    const bool full = pool->idle.since_ms == 0 || (level >= most && pool->idle.rate >= 0);
+    return (struct budget_look){.level = level,
+                                .most = most,
+                                .fill = get,
+                                .pays = full || pool->idle.rate > get ? 0 : get - pool->idle.rate};
+}
+
+struct budget_look budget_look_loss(const struct pool *pool, int64_t now_ms)
+{
+    return (struct budget_look){.level = budget_loss_level(pool, now_ms),
+                                .most = loss_most(pool),
+                                .fill = fill(pool, pool->loss_for_sharing)};
+}
+
 /* ---- costs ---- */
 
 static const struct keep *keep_of(const struct trial *trial, uint32_t spot, uint32_t holder)

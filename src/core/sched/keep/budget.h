@@ -20,6 +20,17 @@ int64_t budget_most(const struct pool *pool);
 int64_t budget_level(const struct pool *pool, int64_t now_ms);
 int64_t budget_loss_level(const struct pool *pool, int64_t now_ms);
 
+/* A budget as people look at it. */
+struct budget_look {
+    int64_t level;
+    int64_t most;
+    int64_t fill; /* what the budget gets in each millisecond */
+    int64_t
+        pays; /* what is paid from it in each millisecond; 0 where the budget is full and gets more than it pays */
+};
+struct budget_look budget_look_idle(const struct pool *pool, int64_t now_ms);
+struct budget_look budget_look_loss(const struct pool *pool, int64_t now_ms);
+
 /* What the eviction of this instance costs the loss budget: its unsaved work. */
 int64_t budget_lost(const struct trial *trial, const struct instance *instance);
 

@@ -97,8 +97,8 @@ static int64_t level_of(const struct credit *row, int64_t now_ms)
     return level > -row->bucket.most ? level : -row->bucket.most;
 }
 
-/* When the credit is full on the task's whole path in these dimensions; `now_ms`: now, INT64_MAX: not known. */
-static int64_t full_ms(const struct hold *hold, const struct task *task, uint32_t beyond)
+int64_t credit_full_ms(const struct hold *hold, const struct task *task, uint32_t beyond,
+                       account_id *ret_account)
 {
     const struct shares *shares = hold->trial->tally.shares;
     int64_t last_ms = hold->now_ms;
@@ -109,6 +109,7 @@ static int64_t full_ms(const struct hold *hold, const struct task *task, uint32_
                 (beyond >> dim & 1u) != 0 ? credit_row(hold->pool, shares->links[at->index].id, dim)
                                           : NULL;
             if (row != NULL && at->allocated.at[dim] > at->allocatable.at[dim]) {
+                *ret_account = row->account;
                 return INT64_MAX; /* the account is using up its credit */
             }
             if (row == NULL || level_of(row, hold->now_ms) >= row->bucket.most) {
@@ -116,6 +117,7 @@ static int64_t full_ms(const struct hold *hold, const struct task *task, uint32_
             }
             const int64_t at_ms = bucket_reaches_ms(level_of(row, hold->now_ms), row->bucket.rate,
                                                     row->bucket.most, hold->now_ms);
+            *ret_account = at_ms > last_ms ? row->account : *ret_account;
             last_ms = at_ms > last_ms ? at_ms : last_ms;
         }
     }
@@ -132,7 +134,8 @@ bool credit_allows(struct hold *hold, const struct task *task, bool *turn)
         hold->pool->credit_count + 2 * hold->trial->tally.shares->pool.dims > CREDITS_MAX) {
         return false;
     }
-    const int64_t at_ms = full_ms(hold, task, beyond);
+    account_id account = {0};
+    const int64_t at_ms = credit_full_ms(hold, task, beyond, &account);
     *turn = at_ms <= hold->now_ms;
     hold->turned |= *turn;
     if (!*turn && at_ms < INT64_MAX && (hold->wake_ms == 0 || at_ms < hold->wake_ms)) {

@@ -23,6 +23,11 @@ uint32_t credit_beyond(const struct trial *trial, const struct task *task);
  * and ask for leaves too little. */
 bool credit_possible(const struct trial *trial, const struct task *task, uint32_t beyond);
 
+/* When the credit is full on the task's whole path in these dimensions. At most `hold->now_ms`: now, INT64_MAX: not known, because an
+ * account is using up its credit. `*ret_account`: the account that is last, if one is not full. */
+int64_t credit_full_ms(const struct hold *hold, const struct task *task, uint32_t beyond,
+                       account_id *ret_account);
+
 /* May the task hold? True within its account's share. Beyond: `*turn` becomes true where a turn may begin now. */
 bool credit_allows(struct hold *hold, const struct task *task, bool *turn);
 

@@ -183,8 +183,7 @@ static void wake_at(struct hold *hold, int64_t at_ms)
     }
 }
 
-/* From when on the task may hold, by the pool's patience. In a pool with `order: short-first` tasks may be overtaken for longer. */
-static int64_t patient_until_ms(const struct hold *hold, const struct task *task)
+int64_t hold_patient_until_ms(const struct hold *hold, const struct task *task)
 {
     const int64_t patience_ms =
         hold->pool->patience_ms == PATIENCE_AUTO ? 0 : hold->pool->patience_ms;
@@ -274,7 +273,7 @@ static void left_count(struct hold *hold)
 static void holder_next(struct hold *hold, const struct task *task)
 {
     bool turn = false;
-    const int64_t from_ms = patient_until_ms(hold, task);
+    const int64_t from_ms = hold_patient_until_ms(hold, task);
     if (from_ms > hold->now_ms) {
         wake_at(hold, from_ms);
         return;
@@ -308,7 +307,7 @@ bool hold_note(struct hold *hold, const struct task *task, bool *seen)
         return false;
     }
     *seen = true;
-    if (hold->between || hold->by_length || patient_until_ms(hold, task) > hold->now_ms) {
+    if (hold->between || hold->by_length || hold_patient_until_ms(hold, task) > hold->now_ms) {
         blocked_add(hold, task);
         return false;
     }

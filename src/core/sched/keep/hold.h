@@ -59,6 +59,9 @@ struct hold {
 /* Does something other than room on nodes hold the task back? */
 typedef bool (*hold_barred_fn)(void *ctx, const struct task *task);
 
+/* From when on the task may hold, by the pool's patience. In a pool with `order: short-first` tasks may be overtaken for longer. */
+int64_t hold_patient_until_ms(const struct hold *hold, const struct task *task);
+
 /* Begins a pass: reads the holders of the state. */
 void hold_init(struct hold *hold, const struct core *core, const struct pool *pool,
                struct trial *trial);
