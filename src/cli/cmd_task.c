@@ -8,6 +8,7 @@
 #include "cli/ids.h"
 #include "cli/list.h"
 #include "cli/show.h"
+#include "cli/task_query.h"
 #include "cli/task_text.h"
 #include "cli/text.h"
 #include "cli/item.h"
@@ -77,44 +78,15 @@ static const struct list_def task_list = {
     .id_path = "id",
     .columns = task_columns,
     .limit = TASK_LIST_DEFAULT,
-    .empty = "`weir run -- echo hello` runs one",
+    .empty_say = task_query_empty,
 };
 
 int cmd_task_list(struct cli *cli)
 {
-#define WORDS(id, letter, value, help, complete) #id,
-#define TEXT WORDS
-    static const char *const filters[] = {
-#include "wire/task_filters.def"
-    };
-    struct arena *arena = &cli->arena;
     struct error e;
-    const char *path = "/tasks?";
-    for (size_t i = 0; i < sizeof filters / sizeof *filters; i++) {
-        const char *value = args_text(&cli->args, filters[i]);
-        if (value != NULL) {
-            path = arena_fmt(arena, "%s%s=%s&", path, filters[i], api_escape(arena, value));
-        }
-    }
-    const char *since = args_text(&cli->args, "since");
-    int64_t since_ms;
-    if (since != NULL && !text_moment(str_of(since), text_now_ms(), &since_ms)) {
-        (void)fail(&e, ERR_USAGE, "--since is '%.60s'; 2h or 2026-11-15T12:00:00Z would do", since);
-        return context_fail(cli, &e);
-    }
-    if (since != NULL) {
-        char time[TEXT_TIME_MAX];
-        text_time(since_ms, time);
-        path = arena_fmt(arena, "%ssince=%s&", path, api_escape(arena, time));
-    }
-    bool active = args_has(&cli->args, "active");
-    bool ended = args_has(&cli->args, "ended");
-    if (active != ended) {
-        path = arena_fmt(arena, "%sended=%s&", path, ended ? "true" : "false");
-    }
-    char *trimmed = arena_str(arena, path);
-    trimmed[strlen(trimmed) - 1] = '\0';
-    return list_run(cli, &task_list, trimmed);
+    const char *path;
+    return task_query_path(cli, &path, &e) == ERR_OK ? list_run(cli, &task_list, path)
+                                                     : context_fail(cli, &e);
 }
 
 /* ---- show ---- */

@@ -9,7 +9,6 @@
 #include "cli/task_text.h"
 #include "cli/text.h"
 #include "cli/item.h"
-#include "base/amount.h"
 #include "io/http_client.h"
 
 #include <stdio.h>
@@ -20,6 +19,7 @@ enum { LINE_BYTES_MAX = 1 << 16, EVENTS_QUIET_MS = 300, EVENTS_IDLE_MS = 60000 }
 /* ---- queue ---- */
 
 static const struct list_column queue_columns[] = {
+    {"pool", "POOL", COLUMN_TEXT, "pool", COLUMN_ALWAYS, NULL},
     {"position", "PLACE", COLUMN_NUMBER, "position", COLUMN_ALWAYS, NULL},
     {"id", "ID", COLUMN_NUMBER, "id", COLUMN_ALWAYS, NULL},
     {"name", "NAME", COLUMN_CUSTOM, "name", COLUMN_ALWAYS, task_text_name},
@@ -34,18 +34,48 @@ static const struct list_column queue_columns[] = {
     {0},
 };
 
+/* Says that nothing waits, and in which pools the command looked. */
+static void queue_empty_say(struct cli *cli)
+{
+    enum { NAMES_MAX = 20 };
+    const char *pool = args_text(&cli->args, "pool");
+    struct api_reply reply;
+    struct buf names;
+    buf_init(&names, LINE_BYTES_MAX);
+    size_t count = 1;
+    if (pool != NULL) {
+        buf_add_str(&names, pool);
+    } else if (api_get(cli, &cli->arena, "/pools?limit=1000", &reply, NULL) == ERR_OK) {
+        const struct doc *pools = item_at(reply.doc, "items");
+        count = pools == NULL ? 0 : pools->count;
+        size_t shown = 0;
+        for (const struct doc *d = pools == NULL ? NULL : pools->first;
+             d != NULL && shown < NAMES_MAX; d = d->next, shown++) {
+            buf_addf(&names, "%s%s", shown == 0 ? "" : ", ", item_text(d, "name"));
+        }
+        buf_add_str(&names, count > shown ? ", …" : "");
+    }
+    if (count == 1) {
+        context_say("no tasks waiting in pool %s", buf_text(&names));
+    } else {
+        context_say("no tasks waiting in any of %zu pools: %s", count, buf_text(&names));
+    }
+    buf_done(&names);
+}
+
 static const struct list_def queue_list = {
     .what = "tasks waiting",
     .id_path = "id",
     .columns = queue_columns,
-    .empty = "every task that can start has started",
+    .empty_say = queue_empty_say,
 };
 
 int cmd_view_queue(struct cli *cli)
 {
     const char *pool = args_text(&cli->args, "pool");
-    const char *path = arena_fmt(&cli->arena, "/queue?pool=%s",
-                                 api_escape(&cli->arena, pool == NULL ? "default" : pool));
+    const char *path =
+        pool == NULL ? "/queue"
+                     : arena_fmt(&cli->arena, "/queue?pool=%s", api_escape(&cli->arena, pool));
     return list_run(cli, &queue_list, path);
 }
 

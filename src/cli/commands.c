@@ -265,7 +265,7 @@ const struct command commands_task[] = {
 };
 
 static const struct flag flags_queue[] = {
-    {"pool", 'p', FLAG_TEXT, "P", "the queue of this pool (default: default)", COMPLETE_POOLS,
+    {"pool", 'p', FLAG_TEXT, "P", "the queue of this pool (default: all pools)", COMPLETE_POOLS,
      NULL},
     {0},
 };
@@ -292,7 +292,7 @@ const struct command commands_self[] = {
      .run = cmd_view_explain},
     {.name = "queue",
      .args = "[flags]",
-     .help = "the waiting tasks of a pool in order, and why they wait",
+     .help = "the waiting tasks of each pool in order, and why they wait",
      .examples = "weir queue\nweir queue --pool gpu --watch",
      .groups = {flags_list, flags_queue},
      .run = cmd_view_queue},

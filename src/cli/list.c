@@ -259,7 +259,10 @@ static void items_print(const struct item_list *list, const struct items *items,
 static void talk(const struct item_list *list, const struct items *items)
 {
     bool people = list->cli->err_tty && !list->quiet && !list->json;
-    if (items->at.count == 0 && !list->quiet && !list->json) {
+    bool none = items->at.count == 0 && !list->quiet && !list->json;
+    if (none && list->def->empty_say != NULL) {
+        list->def->empty_say(list->cli);
+    } else if (none) {
         context_say("no %s; %s", list->def->what, list->def->empty);
     } else if (items->more && people) {
         context_say("(the first %zu; --limit 0 shows all)", items->at.count);

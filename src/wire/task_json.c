@@ -228,7 +228,8 @@ void task_json_short(struct task_writer *writer, struct json_out *j, const struc
     struct reason reason = reason_of(writer, task);
     json_out_put(j, "{id:%lu,name:%s", task->id.v, spec.name);
     part_json_texts(j, "command", spec.argv, spec.argv_count);
-    json_out_put(j, "user:%s,project:%s,state:%s,priority:%u,position:%zu", spec.user, spec.project,
+    json_out_put(j, "pool:%s,user:%s,project:%s,state:%s,priority:%u,position:%zu",
+                 query_pool_name(writer->core, task->pool), spec.user, spec.project,
                  names_task_state((enum task_state)task->state), task->priority,
                  (uint64_t)position);
     part_json_request(j, writer->core, &shape->request);

@@ -30,7 +30,7 @@ LISTS = {
     "task-list-sorted": ["task", "list", "--sort", "-priority", "--columns", "id,priority"],
     "task-list-quiet": ["task", "list", "-q", "--state", "pending"],
     "pool-list": ["pool", "list"],
-    "queue": ["queue", "--columns", "position,id,priority,resources,reason"],
+    "queue": ["queue", "--columns", "pool,position,id,priority,resources,reason"],
 }
 
 
@@ -71,8 +71,8 @@ def test_projects_and_instances_are_shown_within_80_columns(weir):
     assert lines[2].split()[3] == "vision" and f" {slots}/{slots + 2} " in lines[2]
     lines = weir.terminal("queue", "--color", "never").finish()[1].splitlines()
     assert all(len(line) <= 80 for line in lines)
-    assert lines[0].split() == ["PLACE", "ID", "NAME", "PROJECT", "RESOURCES", "INST", "SUBMITTED", "REASON"]
-    assert {line.split()[3] for line in lines[1:]} == {"vision", "default"}
+    assert lines[0].split() == ["POOL", "PLACE", "ID", "NAME", "PROJECT", "RESOURCES", "INST", "SUBMITTED", "REASON"]
+    assert {line.split()[4] for line in lines[1:]} == {"vision", "default"}
 
 
 def test_a_filter_that_names_nothing_is_refused(filled):
@@ -162,6 +162,41 @@ def test_an_empty_list_teaches(weir_factory):
     assert "weir run -- echo hello" in result.stderr
     assert weir.weir("task", "list", "--json").stdout == "[]\n"
     assert weir.weir("task", "list", "--json").stderr == ""
+
+
+def test_an_empty_answer_says_what_was_looked_at(weir_factory):
+    """Not that there is nothing at all: other tasks and other pools are there."""
+    weir = weir_factory()
+    weir.weir("pool", "create", "spare")
+    weir.weir("run", "--", "true")
+    missed = weir.weir("task", "list", "--state", "pending", "--active").stderr
+    assert missed == "no tasks match --state pending --active; `weir task list` shows all tasks\n"
+    assert weir.weir("queue").stderr == "no tasks waiting in any of 2 pools: default, spare\n"
+    assert weir.weir("queue", "--pool", "spare").stderr == "no tasks waiting in pool spare\n"
+    assert weir.weir("queue", "--json").stdout == "[]\n"
+
+
+def test_the_queue_of_every_pool_is_shown(weir_factory):
+    """One pool after the other, each with its own places, also over several pages of the API."""
+    weir = weir_factory()
+    weir.weir("pool", "create", "spare")
+    weir.weir("pool", "pause", "default")
+    tasks = {"spare": [], "default": []}
+    for pool in ("spare", "default", "spare"):
+        tasks[pool].append(int(weir.weir("submit", "--pool", pool, "--", "true").stdout))
+    listed = [(t["pool"], t["position"], t["id"]) for t in weir.weir_json("queue")]
+    assert listed == [
+        ("default", 1, tasks["default"][0]),
+        ("spare", 1, tasks["spare"][0]),
+        ("spare", 2, tasks["spare"][1]),
+    ]
+    assert [t["id"] for t in weir.weir_json("queue", "--pool", "spare")] == tasks["spare"]
+    found, cursor = [], ""
+    while cursor is not None:
+        page = weir.api("GET", f"queue?limit=1{cursor and '&cursor='}{cursor}").json
+        found += [(t["pool"], t["position"], t["id"]) for t in page["items"]]
+        cursor = page["next"]
+    assert found == listed
 
 
 def test_completion_knows_live_names(filled):
