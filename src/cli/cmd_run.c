@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/api.h"
 #include "cli/cmd.h"
+#include "cli/evict_watch.h"
 #include "cli/follow.h"
 #include "cli/task_args.h"
 #include "cli/task_text.h"
@@ -255,7 +256,9 @@ static int run_follow(struct cli *cli, uint64_t task)
     struct error e;
     struct follow_end end = {.code = -1};
     for (;;) {
+        struct evict_watch *evictions = evict_watch_start(&cli->login, task);
         enum err r = follow_once(cli, task, &end, &e);
+        evict_watch_free(evictions);
         if (r != ERR_OK) {
             (void)context_fail(cli, &e);
             context_say("weir: task %llu was submitted; it goes on without this command",

@@ -30,7 +30,7 @@ static const struct list_column queue_columns[] = {
     {"resources", "RESOURCES", COLUMN_RESOURCES, "resources", COLUMN_ALWAYS, NULL},
     {"instances", "INST", COLUMN_CUSTOM_NUMBER, "instances", COLUMN_SPARE, task_text_instances},
     {"submitted", "SUBMITTED", COLUMN_TIME, "submitted_at", COLUMN_ALWAYS, NULL},
-    {"reason", "REASON", COLUMN_TEXT, "reason.message", COLUMN_ALWAYS, NULL},
+    {"reason", "REASON", COLUMN_CUSTOM, "reason.message", COLUMN_ALWAYS, task_text_reason},
     {0},
 };
 

@@ -235,7 +235,10 @@ void task_json_short(struct task_writer *writer, struct json_out *j, const struc
     part_json_request(j, writer->core, &shape->request);
     json_out_put(j, "instances:%u", task->instance_count);
     counts_json(j, task);
-    json_out_put(j, "submitted_at:%td,reason:", task->submitted_ms);
+    json_out_put(j, "submitted_at:%td,cause:%s", task->submitted_ms,
+                 names_end_cause((enum end_cause)task->cause));
+    explain_json_evicted(j, writer->core, task);
+    json_out_put(j, "reason:");
     reason_text_json(j, writer->core, &reason);
     json_out_end(j);
 }
