@@ -57,19 +57,19 @@ static const struct list_column task_columns[] = {
     {"state", "STATE", COLUMN_STATE, "state", COLUMN_ALWAYS, NULL},
     {"name", "NAME", COLUMN_CUSTOM, "name", COLUMN_ALWAYS, task_text_name},
     {"kind", "KIND", COLUMN_TEXT, "kind", COLUMN_WIDE, NULL},
-    {"user", "USER", COLUMN_TEXT, "user", COLUMN_SPARE, NULL},
+    {"user", "USER", COLUMN_TEXT, "user", COLUMN_LESS, NULL},
     {"project", "PROJECT", COLUMN_TEXT, "project", COLUMN_SPARE, NULL},
     {"pool", "POOL", COLUMN_TEXT, "pool", COLUMN_SPARE, NULL},
     {"priority", "PRIO", COLUMN_NUMBER, "priority", COLUMN_WIDE, NULL},
     {"resources", "RESOURCES", COLUMN_RESOURCES, "resources", COLUMN_ALWAYS, NULL},
     {"instances", "INST", COLUMN_CUSTOM_NUMBER, "instances", COLUMN_SPARE, task_text_instances},
-    {"submitted", "SUBMITTED", COLUMN_TIME, "submitted_at", COLUMN_ALWAYS, NULL},
+    {"submitted", "SUBMITTED", COLUMN_TIME, "submitted_at", COLUMN_LESS, NULL},
     {"started", "STARTED", COLUMN_TIME, "started_at", COLUMN_WIDE, NULL},
     {"ended", "ENDED", COLUMN_TIME, "ended_at", COLUMN_WIDE, NULL},
     {"runtime", "RUNTIME", COLUMN_CUSTOM_NUMBER, "started_at", COLUMN_ALWAYS, cell_runtime},
     {"exit", "EXIT", COLUMN_NUMBER, "exit_code", COLUMN_WIDE, NULL},
     {"command", "COMMAND", COLUMN_COMMAND, "command", COLUMN_WIDE, NULL},
-    {"detail", "DETAIL", COLUMN_CUSTOM, "reason.code", COLUMN_ALWAYS, task_text_detail},
+    {"detail", "DETAIL", COLUMN_SENTENCE, "reason.code", COLUMN_ALWAYS, task_text_detail},
     {0},
 };
 
@@ -351,7 +351,7 @@ static void attempts_show(const struct cli *cli, const struct doc *doc)
     struct buf out;
     buf_init(&out, TABLE_MAX);
     buf_add_char(&out, '\n');
-    table_print(table, true, 0, &out);
+    (void)table_print(table, true, 0, &out);
     context_out((struct str){.p = buf_text(&out), .len = out.len});
     buf_done(&out);
 }

@@ -23,14 +23,14 @@ static const struct list_column queue_columns[] = {
     {"position", "PLACE", COLUMN_NUMBER, "position", COLUMN_ALWAYS, NULL},
     {"id", "ID", COLUMN_NUMBER, "id", COLUMN_ALWAYS, NULL},
     {"name", "NAME", COLUMN_CUSTOM, "name", COLUMN_ALWAYS, task_text_name},
-    {"user", "USER", COLUMN_TEXT, "user", COLUMN_SPARE, NULL},
+    {"user", "USER", COLUMN_TEXT, "user", COLUMN_LESS, NULL},
     {"project", "PROJECT", COLUMN_TEXT, "project", COLUMN_SPARE, NULL},
     {"state", "STATE", COLUMN_STATE, "state", COLUMN_WIDE, NULL},
     {"priority", "PRIO", COLUMN_NUMBER, "priority", COLUMN_SPARE, NULL},
     {"resources", "RESOURCES", COLUMN_RESOURCES, "resources", COLUMN_ALWAYS, NULL},
     {"instances", "INST", COLUMN_CUSTOM_NUMBER, "instances", COLUMN_SPARE, task_text_instances},
-    {"submitted", "SUBMITTED", COLUMN_TIME, "submitted_at", COLUMN_ALWAYS, NULL},
-    {"reason", "REASON", COLUMN_CUSTOM, "reason.message", COLUMN_ALWAYS, task_text_reason},
+    {"submitted", "SUBMITTED", COLUMN_TIME, "submitted_at", COLUMN_LESS, NULL},
+    {"reason", "REASON", COLUMN_SENTENCE, "reason.message", COLUMN_ALWAYS, task_text_reason},
     {0},
 };
 
