@@ -226,7 +226,8 @@ static void before_output(void *ctx)
 
 /* Follows the output until the end of the task or a signal. Begins where `end` says that an
  * earlier call stopped. */
-static enum err follow_once(struct cli *cli, uint64_t task, struct follow_end *end, struct error *e)
+static enum err follow_once(struct cli *cli, uint64_t task, struct log_lines *lines,
+                            struct follow_end *end, struct error *e)
 {
     struct watch_start start = {
         .login = &cli->login,
@@ -239,6 +240,7 @@ static enum err follow_once(struct cli *cli, uint64_t task, struct follow_end *e
         .after = end->after,
         .follow = true,
         .json = args_has(&cli->args, "json"),
+        .lines = lines,
         .stop = &signal_seen,
         .before_output = before_output,
         .ctx = &start,
@@ -251,13 +253,15 @@ static enum err follow_once(struct cli *cli, uint64_t task, struct follow_end *e
     return r;
 }
 
-static int run_follow(struct cli *cli, uint64_t task)
+static int run_follow(struct cli *cli, uint64_t task, int64_t instances)
 {
     struct error e;
+    struct log_lines lines;
+    follow_lines_init(cli, instances > 1, &lines);
     struct follow_end end = {.code = -1};
     for (;;) {
         struct evict_watch *evictions = evict_watch_start(&cli->login, task);
-        enum err r = follow_once(cli, task, &end, &e);
+        enum err r = follow_once(cli, task, &lines, &end, &e);
         evict_watch_free(evictions);
         if (r != ERR_OK) {
             (void)context_fail(cli, &e);
@@ -308,5 +312,6 @@ int cmd_run(struct cli *cli)
         context_out_text(arena_fmt(&cli->arena, "%llu\n", (unsigned long long)task));
         return EXIT_OK;
     }
-    return run_follow(cli, task);
+    const struct doc *tasks = item_at(reply.doc, "tasks");
+    return run_follow(cli, task, item_number(tasks->first, "instances", 1));
 }

@@ -146,22 +146,52 @@ int cmd_task_change_move(struct cli *cli)
     return code;
 }
 
-/* Prints only the new id when the output is a pipe, so that a script can read the id. */
+/* Prints only the new ids when the output is a pipe, so that a script can read the ids. */
 static void retry_said(uint64_t task, const struct doc *answer)
 {
     const struct doc *tasks = item_at(answer, "tasks");
-    const struct doc *first = tasks != NULL ? tasks->first : NULL;
-    unsigned long long id = (unsigned long long)item_number(first, "id", 0);
-    (void)printf("%llu\n", id);
-    context_say("task %llu is submitted again as task %llu", (unsigned long long)task, id);
+    const bool several = tasks != NULL && tasks->count > 1;
+    for (const struct doc *d = tasks != NULL ? tasks->first : NULL; d != NULL; d = d->next) {
+        unsigned long long id = (unsigned long long)item_number(d, "id", 0);
+        (void)printf("%llu\n", id);
+        const int64_t first = item_number(d, "array_first", 0);
+        const int64_t count = item_number(d, "instances", 1);
+        if (!several && first == 0) {
+            context_say("task %llu is submitted again as task %llu", (unsigned long long)task, id);
+        } else if (count == 1) {
+            context_say("INSTANCE_ID %lld of task %llu is submitted again as task %llu",
+                        (long long)first, (unsigned long long)task, id);
+        } else {
+            context_say("INSTANCE_ID %lld to %lld of task %llu are submitted again as task %llu",
+                        (long long)first, (long long)(first + count - 1), (unsigned long long)task,
+                        id);
+        }
+    }
+}
+
+/* Submits one instance again: 12.3. */
+static int retry_instance(struct cli *cli, const struct attempt_name *name)
+{
+    struct ids ids = {0};
+    vec_push(&ids.at, name->task);
+    const char *body = arena_fmt(&cli->arena, "{\"instance\":%lld}", (long long)name->instance);
+    int code = each_said(cli, &ids, "POST", "/retry", str_of(body), retry_said);
+    ids_done(&ids);
+    return code;
 }
 
 int cmd_task_change_retry(struct cli *cli)
 {
     struct error e;
     struct ids ids;
+    struct attempt_name name;
+    if (cli->args.word_count == 1 && ids_name_parse(cli->args.words[0], &name, NULL) == ERR_OK &&
+        name.instance >= 0) {
+        return retry_instance(cli, &name);
+    }
+    struct str body = str_of(args_has(&cli->args, "failed") ? "{\"failed\":true}" : "");
     int code = ids_read(cli, &ids, &e) == ERR_OK
-                   ? each_said(cli, &ids, "POST", "/retry", (struct str){0}, retry_said)
+                   ? each_said(cli, &ids, "POST", "/retry", body, retry_said)
                    : context_fail(cli, &e);
     ids_done(&ids);
     return code;

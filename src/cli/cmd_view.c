@@ -4,6 +4,7 @@
 #include "cli/api.h"
 #include "cli/cells.h"
 #include "cli/cmd.h"
+#include "cli/ids.h"
 #include "cli/list.h"
 #include "cli/show.h"
 #include "cli/task_text.h"
@@ -28,7 +29,7 @@ static const struct list_column queue_columns[] = {
     {"state", "STATE", COLUMN_STATE, "state", COLUMN_WIDE, NULL},
     {"priority", "PRIO", COLUMN_NUMBER, "priority", COLUMN_SPARE, NULL},
     {"resources", "RESOURCES", COLUMN_RESOURCES, "resources", COLUMN_ALWAYS, NULL},
-    {"instances", "INST", COLUMN_CUSTOM_NUMBER, "instances", COLUMN_SPARE, task_text_instances},
+    {"instances", "INST", COLUMN_NUMBER, "instances", COLUMN_SPARE, NULL},
     {"submitted", "SUBMITTED", COLUMN_TIME, "submitted_at", COLUMN_LESS, NULL},
     {"reason", "REASON", COLUMN_SENTENCE, "reason.message", COLUMN_ALWAYS, task_text_reason},
     {0},
@@ -225,15 +226,13 @@ static void explain_more(const struct cli *cli, const struct doc *doc)
 int cmd_view_explain(struct cli *cli)
 {
     struct error e;
-    uint64_t id;
-    if (!str_to_u64(str_of(cli->args.words[0]), &id) || id == 0) {
-        (void)fail(&e, ERR_USAGE, "'%.60s' is no task id; a number like 12 would do",
-                   cli->args.words[0]);
+    struct attempt_name name;
+    if (ids_name_parse(cli->args.words[0], &name, &e) != ERR_OK) {
         return context_fail(cli, &e);
     }
-    return show_run(cli, arena_fmt(&cli->arena, "/tasks/%llu/explain", (unsigned long long)id),
-                    arena_fmt(&cli->arena, "task=%llu", (unsigned long long)id), explain_fields,
-                    explain_more);
+    const unsigned long long id = name.task;
+    return show_run(cli, arena_fmt(&cli->arena, "/tasks/%llu/explain", id),
+                    arena_fmt(&cli->arena, "task=%llu", id), explain_fields, explain_more);
 }
 
 /* ---- status ---- */

@@ -33,6 +33,14 @@ static const struct flag flags_run[] = {
     {0},
 };
 
+static const struct flag flags_output[] = {
+    {"no-prefix", 0, FLAG_BOOL, NULL, "no `3: ` before the lines of instance 3", COMPLETE_NONE,
+     NULL},
+    {"raw", 0, FLAG_BOOL, NULL, "on a terminal: do not make escape sequences visible",
+     COMPLETE_NONE, NULL},
+    {0},
+};
+
 static const struct flag flags_submit[] = {
     {"file", 'f', FLAG_LIST, "FILE", "a task file (YAML or JSON; a task or a list); - is stdin",
      COMPLETE_FILES, NULL},
@@ -80,7 +88,7 @@ const struct command commands_first[] = {
      .examples = "weir run -- echo hello\n"
                  "weir run --gpus 4 --time 2h -- python train.py\n"
                  "weir run --resources 'foo=5' -- ./simulate",
-     .groups = {flags_run, flags_asks, flags_task, flags_json},
+     .groups = {flags_run, flags_output, flags_asks, flags_task, flags_json},
      .takes_rest = true,
      .run = cmd_run},
     {.name = "submit",
@@ -127,6 +135,11 @@ static const struct flag flags_move[] = {
     {0},
 };
 
+static const struct flag flags_retry[] = {
+    {"failed", 0, FLAG_BOOL, NULL, "only the instances that did not complete", COMPLETE_NONE, NULL},
+    {0},
+};
+
 static const struct flag flags_wait[] = {
     {"timeout", 0, FLAG_DURATION, "D", "give up after this time (exit status 7)", COMPLETE_NONE,
      NULL},
@@ -143,9 +156,9 @@ const struct command commands_task[] = {
      .groups = {flags_list, flags_task_list},
      .run = cmd_task_list},
     {.name = "task show",
-     .args = "TASK",
+     .args = "TASK[.INSTANCE]",
      .help = "everything about one task",
-     .examples = "weir task show 12\nweir task show 12 --json",
+     .examples = "weir task show 12\nweir task show 12.3\nweir task show 12 --json",
      .groups = {flags_show},
      .args_min = 1,
      .args_max = 1,
@@ -154,8 +167,11 @@ const struct command commands_task[] = {
     {.name = "task logs",
      .args = "TASK[.INSTANCE[:ATTEMPT]]",
      .help = "the output of a task",
+     .more = "Of a task with several instances each line begins with the number of its instance.\n"
+             "On a terminal escape sequences are shown as \\x1b and do nothing; --raw passes the\n"
+             "output on as it is, and so does a pipe.",
      .examples = "weir task logs 12\nweir task logs -f 12.0\nweir task logs 12 --stream stderr",
-     .groups = {flags_logs, flags_json},
+     .groups = {flags_logs, flags_output, flags_json},
      .args_min = 1,
      .args_max = 1,
      .complete = COMPLETE_TASKS,
@@ -225,24 +241,28 @@ const struct command commands_task[] = {
      .complete = COMPLETE_TASKS,
      .run = cmd_task_change_move},
     {.name = "task retry",
-     .args = "TASK… | -",
+     .args = "TASK[.INSTANCE]… | -",
      .help = "submit ended tasks again, as new ones",
      .more =
          "Prints the new ids. A new task has the last request of the old task, and waits for the\n"
-         "dependencies of the old task that have not ended.",
-     .examples = "weir task retry 12\nweir task list -q --state failed | weir task retry -",
-     .groups = {flags_json},
+         "dependencies of the old task that have not ended. With --failed, or for one instance,\n"
+         "each run of neighbouring instances becomes a task of its own; every instance keeps its\n"
+         "INSTANCE_ID.",
+     .examples = "weir task retry 12\nweir task retry 12 --failed\n"
+                 "weir task list -q --state failed | weir task retry -",
+     .groups = {flags_retry, flags_json},
      .args_min = 1,
      .args_max = ARGS_ANY,
      .complete = COMPLETE_TASKS,
      .run = cmd_task_change_retry},
     {.name = "task wait",
-     .args = "TASK… | -",
+     .args = "TASK… | TASK.INSTANCE | -",
      .help = "wait until tasks have ended, exit with their code",
      .more = "With several tasks, the exit code is that of the first one, in the order given, that "
              "did not\n"
              "succeed.",
-     .examples = "weir task wait 12\nweir submit -f sweep.yaml | weir task wait -",
+     .examples =
+         "weir task wait 12\nweir task wait 12.3\nweir submit -f sweep.yaml | weir task wait -",
      .groups = {flags_wait, flags_json},
      .args_min = 1,
      .args_max = ARGS_ANY,
@@ -282,7 +302,7 @@ static const struct flag flags_events[] = {
 
 const struct command commands_self[] = {
     {.name = "explain",
-     .args = "TASK",
+     .args = "TASK[.INSTANCE]",
      .help = "why a task waits, and what would make it start",
      .examples = "weir explain 12",
      .groups = {flags_show},

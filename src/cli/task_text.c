@@ -45,16 +45,31 @@ void task_text_name(struct buf *out, const struct doc *task, int64_t now_ms)
     }
 }
 
-/* Writes "4", or "2/4" when some instances have a place and others wait. */
-void task_text_instances(struct buf *out, const struct doc *task, int64_t now_ms)
+void task_text_counts(struct buf *out, const struct doc *task, int64_t now_ms)
 {
+    static const char *const words[] = {"done", "running", "failed", "waiting"};
     (void)now_ms;
-    const int64_t active = item_number(task, "counts.active", 0);
-    const int64_t waiting = item_number(task, "counts.waiting", 0);
-    if (active > 0 && waiting > 0) {
-        buf_addf(out, "%lld/", (long long)active);
+    const int64_t failed = item_number(task, "counts.failed", 0);
+    const int64_t counts[] = {item_number(task, "counts.ended", 0) - failed,
+                              item_number(task, "counts.active", 0), failed,
+                              item_number(task, "counts.waiting", 0)};
+    const size_t start = out->len;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (counts[i] > 0) {
+            buf_addf(out, "%s%lld %s", out->len == start ? "" : ", ", (long long)counts[i],
+                     words[i]);
+        }
     }
-    buf_add_str(out, item_text(task, "instances"));
+}
+
+/* True when the instances of the task are not all in the same condition. */
+static bool counts_differ(const struct doc *task)
+{
+    const int64_t all = item_number(task, "instances", 1);
+    const int64_t failed = item_number(task, "counts.failed", 0);
+    const int64_t ended = item_number(task, "counts.ended", 0);
+    return all > 1 && item_number(task, "counts.waiting", 0) < all &&
+           item_number(task, "counts.active", 0) < all && (ended < all || failed > 0);
 }
 
 void task_text_evicted(struct buf *out, const struct doc *evicted, int64_t now_ms)
@@ -112,14 +127,28 @@ static void again_text(struct buf *out, const struct doc *task, int64_t now_ms)
     buf_addf(out, "%swaits again", part ? " and " : ", ");
 }
 
+/* The reason without "2 of 10 instances run; ", which the counts have said. */
+static const char *reason_rest(const struct doc *task)
+{
+    const char *reason = item_text(task, "reason.message");
+    const char *counted = strstr(reason, " instances run");
+    const char *rest = strstr(reason, "; ");
+    const bool first = counted != NULL && rest != NULL && counted < rest;
+    return first && counts_differ(task) ? rest + 2 : reason;
+}
+
 void task_text_reason(struct buf *out, const struct doc *task, int64_t now_ms)
 {
     const bool again = task_text_waits_again(task);
+    if (counts_differ(task)) {
+        task_text_counts(out, task, now_ms);
+        buf_add_str(out, "; ");
+    }
     if (again) {
         again_text(out, task, now_ms);
     }
     if (item_at(task, "reason.message") != NULL) {
-        buf_addf(out, "%s%s", again ? ": " : "", item_text(task, "reason.message"));
+        buf_addf(out, "%s%s", again ? ": " : "", reason_rest(task));
     }
 }
 
@@ -143,7 +172,13 @@ void task_text_detail(struct buf *out, const struct doc *task, int64_t now_ms)
     const char *code = item_text(task, "exit_code");
     if (item_at(task, "reason.message") != NULL || task_text_waits_again(task)) {
         task_text_reason(out, task, now_ms);
-    } else if (strcmp(state, "failed") == 0 && code[0] != '\0' && strcmp(cause, "exit") == 0) {
+        return;
+    }
+    if (counts_differ(task)) {
+        task_text_counts(out, task, now_ms);
+        buf_add_str(out, strcmp(state, "failed") == 0 ? "; " : "");
+    }
+    if (strcmp(state, "failed") == 0 && code[0] != '\0' && strcmp(cause, "exit") == 0) {
         buf_addf(out, "exit code %s", code);
     } else if (task_text_message(task)[0] != '\0') {
         buf_add_str(out, task_text_message(task));

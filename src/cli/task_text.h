@@ -20,10 +20,10 @@ void task_text_evicted(struct buf *out, const struct doc *evicted, int64_t now_m
 /* True for a task that waits, or of which an instance waits, because it was evicted. */
 bool task_text_waits_again(const struct doc *task);
 
-/* Cells of lists: the name, or else the command; the instances; why the task waits; why the task
- * waits or how it ended; the working directory. */
+/* Cells of lists: the name, or else the command; "3 done, 2 running, 1 failed, 4 waiting"; why
+ * the task waits; why the task waits or how it ended; the working directory. */
 void task_text_name(struct buf *out, const struct doc *task, int64_t now_ms);
-void task_text_instances(struct buf *out, const struct doc *task, int64_t now_ms);
+void task_text_counts(struct buf *out, const struct doc *task, int64_t now_ms);
 void task_text_reason(struct buf *out, const struct doc *task, int64_t now_ms);
 void task_text_detail(struct buf *out, const struct doc *task, int64_t now_ms);
 void task_text_workdir(struct buf *out, const struct doc *task, int64_t now_ms);

@@ -130,11 +130,12 @@ def test_projects_and_instances_are_shown_within_80_columns(weir):
     weir.weir("submit", "--name", "one", "--", "true")
     weir.wait_until(lambda: weir.task(1)["counts"]["active"] == slots, "all slots are taken")
     text = screen(weir, "task", "list", columns=80)
-    assert heads(text)[0] == ["ID", "STATE", "NAME", "USER", "PROJECT", "POOL", "RESOURCES", "INST", "SUBMITTED", "RUNTIME"]
-    assert re.search(rf"\bmany +\S+ +vision +default +slots=1 +{slots}/{slots + 2} ", text)
+    assert {"ID", "STATE", "NAME", "PROJECT", "RESOURCES", "INST"} <= set(heads(text)[0])
+    assert re.search(rf"\bmany\b.* vision\b.* slots=1 +{slots + 2} ", text)
+    assert f"    {slots} running, 2 waiting; waits for 1 slot" in text
     text = screen(weir, "queue", columns=80)
-    assert heads(text)[0] == ["POOL", "PLACE", "ID", "NAME", "USER", "PROJECT", "PRIO", "RESOURCES", "INST", "SUBMITTED"]
-    assert re.search(r"\bmany +\S+ +vision\b", text) and re.search(r"\bone +\S+ +default\b", text)
+    assert {"POOL", "PLACE", "ID", "NAME", "PROJECT", "RESOURCES", "INST"} <= set(heads(text)[0])
+    assert re.search(r"\bmany\b.* vision\b", text) and re.search(r"\bone\b.* default\b", text)
 
 
 def test_a_filter_that_names_nothing_is_refused(filled):
