@@ -25,7 +25,7 @@ static void whoami_where(const struct cli *cli, const struct doc *doc)
 {
     (void)doc;
     context_out_text("server  ");
-    context_out_text(cli->login.url);
+    context_out_inert(str_of(cli->login.url));
     context_out_text("\n");
 }
 

@@ -219,7 +219,7 @@ static void explain_more(const struct cli *cli, const struct doc *doc)
         text_escape(&out, d->text);
         buf_add_char(&out, '\n');
     }
-    context_out((struct str){.p = buf_text(&out), .len = out.len});
+    context_out_inert((struct str){.p = buf_text(&out), .len = out.len});
     buf_done(&out);
 }
 
@@ -272,7 +272,7 @@ static int status_print(struct cli *cli, const struct doc *doc)
     buf_addf(&out, "%-8s%s\n", "pools", item_text(doc, "pools"));
     counts_line(&out, "nodes", item_at(doc, "nodes"));
     counts_line(&out, "tasks", item_at(doc, "tasks"));
-    context_out((struct str){.p = buf_text(&out), .len = out.len});
+    context_out_inert((struct str){.p = buf_text(&out), .len = out.len});
     buf_done(&out);
     return EXIT_OK;
 }
@@ -340,7 +340,7 @@ static void event_print(const struct doc *doc)
         text_escape(&out, str_of(actor));
     }
     buf_add_char(&out, '\n');
-    context_out((struct str){.p = buf_text(&out), .len = out.len});
+    context_out_inert((struct str){.p = buf_text(&out), .len = out.len});
     buf_done(&out);
 }
 

@@ -9,9 +9,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Returns the code point of a well-formed sequence of `len` bytes. */
-uint32_t text_point(const char *p, size_t len);
-
 /* Returns the columns that UTF-8 text takes. A byte that is not UTF-8 counts as 1. */
 size_t text_width(struct str text);
 
