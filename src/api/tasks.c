@@ -4,6 +4,7 @@
 #include "api/body.h"
 #include "api/handlers.h"
 #include "api/history.h"
+#include "api/preview.h"
 #include "io/http_request.h"
 #include "spec/edit.h"
 #include "spec/object_again.h"
@@ -174,7 +175,7 @@ static void task_ask(struct call *call, struct input *in)
 {
     struct facts facts;
     if (call_task_id(call, &in->task.task) && task_alive(call, in->task.task) &&
-        call_input(call, in, &facts)) {
+        !preview_answered(call, in) && call_input(call, in, &facts)) {
         task_answer(call, in->task.task);
     }
 }

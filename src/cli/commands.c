@@ -221,9 +221,10 @@ const struct command commands_task[] = {
          "Resources, nodes and project change only while no instance of the task runs; `weir\n"
          "task pause` stops a task. A new value replaces the old one as a whole. A running task\n"
          "that is moved to another pool is stopped with its grace time, and waits in the new\n"
-         "pool under the same id.",
+         "pool under the same id. An edit that would stop running tasks, such as a priority above\n"
+         "theirs, says which and asks first; without a terminal it wants --yes.",
      .examples = "weir task edit 12 --priority 80 --time 4h",
-     .groups = {flags_asks, flags_task_edit, flags_json},
+     .groups = {flags_asks, flags_task_edit, flags_yes, flags_json},
      .args_min = 1,
      .args_max = ARGS_ANY,
      .complete = COMPLETE_TASKS,
@@ -235,7 +236,7 @@ const struct command commands_task[] = {
          "Both tasks must have the same pool, project and priority. Tasks of other projects keep\n"
          "their places. `weir task edit --priority` changes the priority of a task.",
      .examples = "weir task move 12 --ahead-of 7\nweir task move 7 --behind 12",
-     .groups = {flags_move, flags_json},
+     .groups = {flags_move, flags_yes, flags_json},
      .args_min = 1,
      .args_max = 1,
      .complete = COMPLETE_TASKS,

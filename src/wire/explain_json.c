@@ -4,6 +4,7 @@
 #include "wire/explain_json.h"
 
 #include "wire/part_json.h"
+#include "wire/price.h"
 #include "wire/reason_text.h"
 
 #include <inttypes.h>
@@ -201,7 +202,12 @@ static uint32_t room_suggestions(const struct core *core, task_id id, const stru
     const uint32_t priority =
         explain_time_for_room(why->reason.code) ? explain_time_priority(core, id) : 0;
     if (priority != 0) {
-        ret[count++] = arena_fmt(arena, "weir task edit %" PRIu64 " --priority %u", id.v, priority);
+        const struct task_spec raised = {.priority = priority};
+        const struct task_edit edit = {.fields = TASK_EDIT_priority, .spec = &raised};
+        struct input in = {.type = INPUT_TASK_EDIT, .task = {.task = id, .edit = &edit}};
+        ret[count++] = price_tag(
+            core, arena_fmt(arena, "weir task edit %" PRIu64 " --priority %u", id.v, priority), &in,
+            arena);
     }
     return count;
 }
@@ -219,7 +225,12 @@ static const char *ahead(const struct core *core, task_id id, const struct reaso
         task->account.v != holder->account.v || task->priority != holder->priority) {
         return NULL;
     }
-    return arena_fmt(arena, "weir task move %" PRIu64 " --ahead-of %" PRIu64, id.v, holder->id.v);
+    struct input in = {.type = INPUT_TASK_MOVE,
+                       .task = {.task = id, .move = {.other = holder->id, .behind = false}}};
+    return price_tag(
+        core,
+        arena_fmt(arena, "weir task move %" PRIu64 " --ahead-of %" PRIu64, id.v, holder->id.v), &in,
+        arena);
 }
 
 /* Returns the one command that helps with this code; NULL: there is none. */
@@ -263,7 +274,7 @@ static const char *quota(const struct core *core, const struct explanation *why,
                   query_account_name(core, account->id), query_pool_name(core, why->reason.pool),
                   limit ? "--limit " : "", name, buf_text(&text));
     buf_done(&text);
-    return command;
+    return price_tag_quota(core, command, why, limit, account->held + why->reason.wanted, arena);
 }
 
 /* Suggests what helps a task that a bound of its accounts or its user holds back. */

@@ -50,7 +50,8 @@ def waits(s, task, code):
 def helps(s, task, suggestions, begin):
     """The suggestion that begins so is a command; with it the task runs."""
     [command] = [one for one in suggestions if one.startswith(begin)]
-    s.weir(*shlex.split(command)[1:])
+    words = shlex.split(command, comments=True)[1:]
+    s.weir(*words, *(["--yes"] if "#" in command and words[0] == "task" else []))
     s.wait_state(task, "running")
 
 
@@ -61,7 +62,7 @@ def test_a_task_that_is_held_back(s):
     assert waits(s, after, "dependency") == []
     assert s.api("POST", f"tasks/{after}/pause").status == 200
     [command] = waits(s, after, "paused")
-    s.weir(*shlex.split(command)[1:])
+    s.weir(*shlex.split(command, comments=True)[1:])
     waits(s, after, "dependency")
 
 
@@ -80,7 +81,7 @@ def test_a_pool_without_nodes(site):
     [task] = s.stay("vision", gpus=1)
     [command] = waits(s, task, "pool-empty")
     command = command.replace("URL", s.url).replace("TOKEN", (s.dir / "join.token").read_text().strip())
-    s.agent("n1", *shlex.split(command)[1:], "--fake-gpus", "2")
+    s.agent("n1", *shlex.split(command, comments=True)[1:], "--fake-gpus", "2")
     s.wait_state(task, "running")
 
 
