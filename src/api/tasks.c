@@ -5,6 +5,7 @@
 #include "api/handlers.h"
 #include "api/history.h"
 #include "api/preview.h"
+#include "api/spread.h"
 #include "io/http_request.h"
 #include "spec/edit.h"
 #include "spec/object_again.h"
@@ -132,7 +133,8 @@ static void submission_run(struct call *call, struct input *in)
 void tasks_submit(struct call *call)
 {
     struct input in = {.type = INPUT_TASK_SUBMIT};
-    if (submission_read(call, &in.submit) && submission_key(call, &in.submit)) {
+    if (submission_read(call, &in.submit) && submission_key(call, &in.submit) &&
+        !spread_refused(call, &in.submit)) {
         submission_run(call, &in);
     }
 }

@@ -55,7 +55,7 @@ static enum err run_submit(struct cli *cli, uint64_t *ret_task, struct api_reply
     buf_init(&body, TASK_JSON_MAX);
     (void)task_args_json(&task, NULL, &body);
     r = body.full ? fail(e, ERR_LIMIT, "the task is larger than %d bytes", TASK_JSON_MAX)
-                  : api_change(cli, &cli->arena, "POST", "/tasks",
+                  : api_change(cli, &cli->arena, "POST", task_args_path(cli),
                                (struct str){.p = body.data, .len = body.len}, ret_reply, e);
     buf_done(&body);
     if (r != ERR_OK) {
@@ -67,6 +67,7 @@ static enum err run_submit(struct cli *cli, uint64_t *ret_task, struct api_reply
         return fail(e, ERR_INTERNAL, "the server's answer names no task");
     }
     *ret_task = (uint64_t)id;
+    task_args_spread_say(cli, tasks);
     return ERR_OK;
 }
 

@@ -44,7 +44,7 @@ struct flag {
     const char *choices; /* "a,b": the only values allowed; NULL: any */
 };
 
-enum { COMMAND_GROUPS_MAX = 5, COMMAND_WORDS_MAX = 2, ARGS_ANY = 1 << 20 };
+enum { COMMAND_GROUPS_MAX = 7, COMMAND_WORDS_MAX = 2, ARGS_ANY = 1 << 20 };
 
 /* A row of the command table. */
 struct command {

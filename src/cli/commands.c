@@ -41,6 +41,12 @@ static const struct flag flags_output[] = {
     {0},
 };
 
+static const struct flag flags_spread[] = {
+    {"spread", 0, FLAG_BOOL, NULL, "more slots than a node has: run as several instances",
+     COMPLETE_NONE, NULL},
+    {0},
+};
+
 static const struct flag flags_submit[] = {
     {"file", 'f', FLAG_LIST, "FILE", "a task file (YAML or JSON; a task or a list); - is stdin",
      COMPLETE_FILES, NULL},
@@ -88,7 +94,7 @@ const struct command commands_first[] = {
      .examples = "weir run -- echo hello\n"
                  "weir run --gpus 4 --time 2h -- python train.py\n"
                  "weir run --resources 'foo=5' -- ./simulate",
-     .groups = {flags_run, flags_output, flags_asks, flags_task, flags_json},
+     .groups = {flags_run, flags_output, flags_asks, flags_spread, flags_task, flags_json},
      .takes_rest = true,
      .run = cmd_run},
     {.name = "submit",
@@ -99,7 +105,7 @@ const struct command commands_first[] = {
                  "weir submit --array 0-99 -- ./sweep.sh\n"
                  "weir submit -f task.yaml -f more.yaml --priority 80\n"
                  "generate-tasks | weir submit -f -",
-     .groups = {flags_submit, flags_asks, flags_task, flags_json},
+     .groups = {flags_submit, flags_asks, flags_spread, flags_task, flags_json},
      .takes_rest = true,
      .run = cmd_submit},
     {0},
