@@ -398,7 +398,9 @@ int cmd_task_logs(struct cli *cli)
     };
     struct api_reply reply;
     const char *path = arena_fmt(arena, "/tasks/%llu", (unsigned long long)name.task);
-    if (api_get(cli, arena, path, &reply, &e) != ERR_OK) {
+    enum err r = options.follow ? api_get_patient(cli, arena, path, &reply, &e)
+                                : api_get(cli, arena, path, &reply, &e);
+    if (r != ERR_OK) {
         return context_fail(cli, &e);
     }
     follow_lines_init(cli, name.instance < 0 && item_number(reply.doc, "instances", 1) > 1, &lines);

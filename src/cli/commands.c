@@ -19,6 +19,7 @@ static const struct flag flags_up[] = {
     {"fake-gpus", 0, FLAG_NUMBER, "N", "pretend that this node has N GPUs, for tests",
      COMPLETE_NONE, NULL},
     {"run-as", 0, FLAG_TEXT, "USER", "as root: run tasks as this user", COMPLETE_NONE, NULL},
+    {"login", 0, FLAG_BOOL, NULL, "let the next commands talk to this server", COMPLETE_NONE, NULL},
     {0},
 };
 
@@ -62,7 +63,10 @@ const struct command commands_first[] = {
          "`ready http://127.0.0.1:PORT`, and `weir run` works. Ctrl-C ends the server and the "
          "node;\n"
          "running tasks go on. A later `weir up` on the same directory takes these tasks over.\n"
-         "`weir down --stop-tasks` ends the tasks as well.",
+         "`weir down --stop-tasks` ends the tasks as well.\n"
+         "The login of this server is saved. Where another server's login is in use, that one "
+         "stays in\n"
+         "use: --login, or later `weir context use`, switches.",
      .examples = "weir up\n"
                  "weir up --port 0 --dir /tmp/try --fake-gpus 4\n"
                  "weir up --resources 'foo=7 license=2'",
