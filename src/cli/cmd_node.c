@@ -4,6 +4,7 @@
 #include "cli/api.h"
 #include "cli/cells.h"
 #include "cli/cmd.h"
+#include "cli/text.h"
 #include "cli/list.h"
 #include "cli/show.h"
 #include "cli/item.h"
@@ -148,8 +149,14 @@ static const struct list_column node_fields[] = {
     {0},
 };
 
+static int by_name(const struct doc *a, const struct doc *b)
+{
+    return text_order(item_text(a, "name"), item_text(b, "name"));
+}
+
 static const struct list_def node_list = {
     .what = "nodes",
+    .compare = by_name,
     .id_path = "name",
     .columns = node_columns,
     .empty = "`weir agent --server URL --pool P --join-token T` makes a machine a node",

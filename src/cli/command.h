@@ -32,6 +32,7 @@ enum complete_kind {
     COMPLETE_DIRS,
     COMPLETE_WORDS, /* the words of `choices` */
     COMPLETE_TOPICS,
+    COMPLETE_STATES, /* of tasks */
 };
 
 struct flag {

@@ -9,12 +9,19 @@
 #include "io/http_client.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { IDLE_MS = 60000, AGAIN_MS = 200, EXIT_CODE_MAX = 255, OUT_BYTES_MAX = 1 << 28 };
+enum {
+    IDLE_MS = 60000,
+    AGAIN_MS = 200,
+    EXIT_CODE_MAX = 255,
+    OUT_BYTES_MAX = 1 << 28,
+    SIGNAL_BASE = 128
+};
 
 struct follow {
     struct cli *cli;
@@ -183,6 +190,9 @@ int follow_exit(const struct follow_end *end)
 {
     if (end->code > 0 && end->code <= EXIT_CODE_MAX) {
         return (int)end->code;
+    }
+    if (strcmp(end->state, "killed") == 0) {
+        return SIGNAL_BASE + SIGTERM; /* as if its program had run and been killed */
     }
     return strcmp(end->state, "completed") == 0 ? EXIT_OK : EXIT_WEIR_FAILED;
 }

@@ -32,6 +32,6 @@ void follow_lines_init(const struct cli *cli, bool several, struct log_lines *re
 must_use enum err follow_run(struct cli *cli, const struct follow_options *options,
                              struct follow_end *ret, struct error *e);
 
-/* Returns the exit status for an end: the code of the task, or 125 for a task that has no code
- * and did not complete. */
+/* Returns the exit status for an end: the code of the task. Of a task that has no code: 143 when the
+ * task was killed before it started, 125 when it did not complete. */
 int follow_exit(const struct follow_end *end);
