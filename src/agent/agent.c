@@ -9,6 +9,7 @@
 #include "agent/keeper.h"
 #include "agent/runas.h"
 #include "agent/session.h"
+#include "base/inert.h"
 #include "base/log.h"
 
 #include <errno.h>
@@ -169,7 +170,7 @@ int agent_main(int argc, char **argv)
     arena_init(&agent.arena);
     enum err r = agent_options_parse(argc, argv, &agent.arena, &agent.options, &e);
     if (r != ERR_OK) {
-        (void)fprintf(stderr, "weir agent: %s\n", e.text);
+        inert_print_error("agent", &e);
         arena_done(&agent.arena);
         return EXIT_USAGE;
     }

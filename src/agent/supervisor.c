@@ -13,6 +13,7 @@
 #include "agent/reaper.h"
 #include "agent/spawn.h"
 #include "agent/spool_reader.h"
+#include "base/inert.h"
 #include "base/log.h"
 #include "base/str.h"
 #include "base/mem.h"
@@ -281,7 +282,7 @@ int supervisor_main(int argc, char **argv)
     struct supervisor_options options;
     struct error e;
     if (agent_options_supervisor_parse(argc, argv, &options, &e) != ERR_OK) {
-        (void)fprintf(stderr, "weir supervisor: %s\n", e.text);
+        inert_print_error("supervisor", &e);
         return 2;
     }
     struct supervisor sup = {.link = {.fd = -1}, .listen_fd = -1, .null_fd = -1};

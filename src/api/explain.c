@@ -31,17 +31,49 @@ void explain_show(struct call *call)
     call_answer_json(call, 200);
 }
 
+/* The waiting tasks of one pool, or of all pools. */
+struct queue_walk {
+    const struct core *core;
+    pool_id only; /* 0: all pools, in order of id */
+    task_id at;
+    uint32_t position; /* of `at` in the queue of its pool */
+};
+
+/* Goes to the next waiting task; 0: there is none. */
+static task_id walk_next(struct queue_walk *walk)
+{
+    const struct core *core = walk->core;
+    const struct task *task = walk->at.v != 0 ? query_task(core, walk->at) : NULL;
+    if (walk->at.v != 0 && task == NULL) {
+        return (task_id){0}; /* the task of the cursor is gone */
+    }
+    pool_id pool = task != NULL ? task->pool : walk->only;
+    task_id next = pool.v != 0 ? query_queue_next(core, pool, walk->at) : (task_id){0};
+    walk->position++;
+    while (next.v == 0 && walk->only.v == 0) {
+        const struct pool *other = query_pool_next(core, pool);
+        if (other == NULL) {
+            break;
+        }
+        pool = other->id;
+        next = query_queue_next(core, pool, (task_id){0});
+        walk->position = 1;
+    }
+    walk->at = next;
+    return next;
+}
+
 void explain_queue(struct call *call)
 {
     const char *name = http_request_query(call->request, "pool");
     struct page page;
-    name = name != NULL ? name : "default";
-    if (!page_read(call, arena_fmt(call_arena(call), "queue %s", name), &page)) {
+    const char *question = name == NULL ? "queues" : arena_fmt(call_arena(call), "queue %s", name);
+    if (!page_read(call, question, &page)) {
         return;
     }
     const struct core *core = call_core(call);
-    const struct pool *pool = named_pool(call, "pool", name);
-    if (pool == NULL) {
+    const struct pool *pool = name == NULL ? NULL : named_pool(call, "pool", name);
+    if (name != NULL && pool == NULL) {
         return;
     }
     struct json_out j;
@@ -51,17 +83,18 @@ void explain_queue(struct call *call)
     uint64_t next = 0;
     struct task_writer writer;
     task_json_writer_init(&writer, core, call_arena(call));
+    struct queue_walk walk = {
+        .core = core, .only = pool == NULL ? (pool_id){0} : pool->id, .at = {page.after}};
     /* The cursor names a task. The present position of that task in the queue is counted once. */
-    uint32_t position = 0;
     if (page.after != 0) {
-        position = query_queue_position(core, (task_id){page.after}, UINT32_MAX);
+        walk.position = query_queue_position(core, walk.at, UINT32_MAX);
     }
-    task_id id = query_queue_next(core, pool->id, (task_id){page.after});
+    task_id id = walk_next(&walk);
     while (id.v != 0 && shown < page.limit) {
-        task_json_short(&writer, &j, query_task(core, id), ++position);
+        task_json_short(&writer, &j, query_task(core, id), walk.position);
         next = id.v;
         shown++;
-        id = query_queue_next(core, pool->id, id);
+        id = walk_next(&walk);
     }
     page_end(&j, &page, id.v != 0 ? next : 0);
     call_answer_json(call, 200);

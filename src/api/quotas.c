@@ -6,6 +6,7 @@
 #include "api/handlers.h"
 #include "api/named.h"
 #include "api/page.h"
+#include "api/preview.h"
 #include "io/http_request.h"
 #include "spec/quota_spec.h"
 #include "wire/state_json.h"
@@ -193,7 +194,7 @@ static void quota_set(struct call *call, bool whole)
     }
     struct facts facts;
     struct input in = {.type = INPUT_QUOTA_SET, .quota = {account, pool, &body.spec}};
-    if (call_input(call, &in, &facts)) {
+    if (!preview_answered(call, &in) && call_input(call, &in, &facts)) {
         struct json_out j;
         call_json(call, &j);
         state_json_quota(&j, call_core(call), account, pool, call_arena(call));

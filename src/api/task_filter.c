@@ -39,7 +39,7 @@ static uint64_t all_states(void)
 
 /* Reads words such as ?state=pending,running: any of them matches. */
 static bool words_read(struct call *call, const char *name, bool (*parse)(const char *, unsigned *),
-                       uint64_t *ret)
+                       const char *all, uint64_t *ret)
 {
     const char *text = http_request_query(call->request, name);
     if (text == NULL) {
@@ -50,13 +50,34 @@ static bool words_read(struct call *call, const char *name, bool (*parse)(const 
         struct str word = str_cut(rest, ',', &rest);
         unsigned bit;
         if (!parse(arena_strn(call_arena(call), word.p, word.len), &bit)) {
-            call_failf(call, ERR_INVALID, name, "no %s is called '%.*s'", name,
-                       (int)(word.len < 60 ? word.len : 60), word.p);
+            call_failf(call, ERR_INVALID, name, "no %s is called '%.*s'; there are %s", name,
+                       (int)(word.len < 60 ? word.len : 60), word.p, all);
             return false;
         }
         *ret |= UINT64_C(1) << bit;
     }
     return true;
+}
+
+/* "pending, starting, …": what a filter may name. */
+static const char *states_text(struct call *call)
+{
+    const char *all = "";
+    for (unsigned i = 0; i < TASK_STATE_COUNT; i++) {
+        all = arena_fmt(call_arena(call), "%s%s%s", all, i == 0 ? "" : ", ",
+                        names_task_state((enum task_state)i));
+    }
+    return all;
+}
+
+static const char *kinds_text(struct call *call)
+{
+    const char *all = "";
+    for (unsigned i = 0; i < TASK_KIND_COUNT; i++) {
+        all = arena_fmt(call_arena(call), "%s%s%s", all, i == 0 ? "" : ", ",
+                        names_task_kind((enum task_kind)i));
+    }
+    return all;
 }
 
 static bool state_word(const char *word, unsigned *ret)
@@ -101,8 +122,9 @@ bool task_filter_read(struct call *call, struct task_filter *ret, const char **r
     for (size_t i = 0; i < TEXTS; i++) {
         *text_of(ret, i) = http_request_query(call->request, texts[i].name);
     }
-    if (!words_read(call, "state", state_word, &ret->states) ||
-        !words_read(call, "kind", kind_word, &ret->kinds) || !ended_read(call, ret)) {
+    if (!words_read(call, "state", state_word, states_text(call), &ret->states) ||
+        !words_read(call, "kind", kind_word, kinds_text(call), &ret->kinds) ||
+        !ended_read(call, ret)) {
         return false;
     }
     const char *since = http_request_query(call->request, "since");

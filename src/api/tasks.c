@@ -4,10 +4,13 @@
 #include "api/body.h"
 #include "api/handlers.h"
 #include "api/history.h"
+#include "api/preview.h"
+#include "api/spread.h"
 #include "io/http_request.h"
 #include "spec/edit.h"
 #include "spec/object_again.h"
 #include "spec/task_file.h"
+#include "wire/part_json.h"
 #include "wire/task_json.h"
 
 #include <sodium.h>
@@ -96,6 +99,12 @@ static void submitted_answer(struct call *call, task_id first, uint32_t count, b
         json_out_object(&j);
         json_out_kv_u64(&j, "id", id.v);
         json_out_kv_text(&j, "state", names_task_state(state_now(core, id)));
+        const struct task *task = query_task(core, id);
+        if (task != NULL) { /* an ended task has left the state */
+            json_out_put(&j, "instances:%u,array_first:%u", task->instance_count,
+                         task->array_first);
+            part_json_request(&j, core, query_task_request(core, task, 0));
+        }
         json_out_end(&j);
     }
     json_out_end(&j);
@@ -124,7 +133,8 @@ static void submission_run(struct call *call, struct input *in)
 void tasks_submit(struct call *call)
 {
     struct input in = {.type = INPUT_TASK_SUBMIT};
-    if (submission_read(call, &in.submit) && submission_key(call, &in.submit)) {
+    if (submission_read(call, &in.submit) && submission_key(call, &in.submit) &&
+        !spread_refused(call, &in.submit)) {
         submission_run(call, &in);
     }
 }
@@ -167,7 +177,7 @@ static void task_ask(struct call *call, struct input *in)
 {
     struct facts facts;
     if (call_task_id(call, &in->task.task) && task_alive(call, in->task.task) &&
-        call_input(call, in, &facts)) {
+        !preview_answered(call, in) && call_input(call, in, &facts)) {
         task_answer(call, in->task.task);
     }
 }
@@ -339,12 +349,109 @@ static void avoid_thin_out(const struct core *core, struct task_spec *spec, stru
     spec->avoid_count = count;
 }
 
+/* Which instances of a task are submitted again. */
+struct retry_choice {
+    bool failed;  /* the instances that did not complete */
+    uint64_t one; /* the instance with this index */
+    bool one_given;
+};
+
+static bool choice_read(struct call *call, struct retry_choice *ret)
+{
+    static const char *const fields[] = {"failed", "instance", NULL};
+    const struct doc *body;
+    *ret = (struct retry_choice){0};
+    if (!body_object(call, fields, &body)) {
+        return false;
+    }
+    const struct doc *failed = doc_get(body, "failed");
+    const struct doc *one = doc_get(body, "instance");
+    ret->one_given = one != NULL;
+    const bool well = (failed == NULL || doc_bool(failed, &ret->failed)) &&
+                      (one == NULL || doc_u64(one, &ret->one)) && (failed == NULL || one == NULL);
+    if (!well) {
+        call_failf(call, ERR_INVALID, one != NULL ? "instance" : "failed",
+                   "'failed' must be true or false, or 'instance' the index of an instance");
+    }
+    return well;
+}
+
+/* Marks in `again` the instances whose newest attempt did not complete, or that never ran. */
+static void failed_mark(const struct doc *task, bool *again, uint32_t count)
+{
+    const struct doc *attempts = doc_get(task, "attempts");
+    memset(again, true, count);
+    for (const struct doc *d = attempts == NULL ? NULL : attempts->first; d != NULL; d = d->next) {
+        uint64_t index;
+        uint64_t code = 1;
+        const struct doc *cause = doc_get(d, "cause");
+        if (doc_u64(doc_get(d, "index"), &index) && index < count) {
+            (void)doc_u64(doc_get(d, "exit_code"), &code);
+            again[index] = code != 0 || cause == NULL || !str_is(cause->text, "exit");
+        }
+    }
+}
+
+/* Replaces the task by one task for each run of neighbouring instances that are submitted again.
+ * False: the call was answered. */
+static bool choice_apply(struct call *call, const struct doc *task,
+                         const struct retry_choice *choice, struct submission *submission)
+{
+    struct arena *arena = call_arena(call);
+    const struct task_spec whole = submission->specs[0];
+    const uint32_t count = whole.instances;
+    const struct doc *attempts = doc_get(task, "attempts");
+    if (choice->one_given && choice->one >= count) {
+        call_failf(call, ERR_NOT_FOUND, "instance", "the task has the instances 0 to %u",
+                   count - 1);
+        return false;
+    }
+    uint64_t now = count;
+    (void)doc_u64(doc_get(task, "instances"), &now);
+    if ((whole.gang && count > 1) || whole.group_count > 0 || now != count) {
+        call_failf(call, ERR_CONFLICT, "", "a gang is submitted again as a whole");
+        return false;
+    }
+    if (choice->failed && attempts != NULL && attempts->count >= TASK_JSON_ATTEMPTS_MAX) {
+        call_failf(call, ERR_LIMIT, "failed", "only the ends of the first %d instances are kept",
+                   TASK_JSON_ATTEMPTS_MAX);
+        return false;
+    }
+    bool *again = arena_new(arena, bool, count);
+    if (choice->failed) {
+        failed_mark(task, again, count);
+    } else {
+        again[choice->one] = true;
+    }
+    struct task_spec *specs = arena_new(arena, struct task_spec, count);
+    uint32_t made = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (again[i] && i > 0 && again[i - 1]) {
+            specs[made - 1].instances++;
+        } else if (again[i]) {
+            specs[made] = whole;
+            specs[made].array_first = whole.array_first + i;
+            specs[made++].instances = 1;
+        }
+    }
+    if (made == 0) {
+        call_failf(call, ERR_CONFLICT, "failed", "every instance completed");
+    }
+    submission->specs = specs;
+    submission->count = made;
+    return made > 0;
+}
+
 static void retry_submit(struct call *call, task_id id, struct str json)
 {
     struct error e;
     struct doc *doc;
+    struct retry_choice choice;
     struct task_spec *spec = arena_new(call_arena(call), struct task_spec, 1);
     struct input in = {.type = INPUT_TASK_SUBMIT, .submit = {.specs = spec, .count = 1}};
+    if (!choice_read(call, &choice)) {
+        return;
+    }
     if (doc_json_parse(call_arena(call), json, &doc, &e) != ERR_OK ||
         object_again_task(doc, call_arena(call), spec, &e) != ERR_OK) {
         (void)fail_in(&e, "task %llu", (unsigned long long)id.v);
@@ -361,6 +468,9 @@ static void retry_submit(struct call *call, task_id id, struct str json)
     spec->user = call->name;
     depends_thin_out(call_core(call), spec, call_arena(call));
     avoid_thin_out(call_core(call), spec, call_arena(call));
+    if ((choice.failed || choice.one_given) && !choice_apply(call, doc, &choice, &in.submit)) {
+        return;
+    }
     submission_run(call, &in);
 }
 

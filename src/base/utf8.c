@@ -49,3 +49,19 @@ bool utf8_valid(const char *p, size_t len)
     }
     return true;
 }
+
+uint32_t utf8_point(const char *p, size_t len)
+{
+    const unsigned char *u = (const unsigned char *)p;
+    switch (len) {
+    case 2:
+        return (uint32_t)(u[0] & 0x1f) << 6 | (u[1] & 0x3f);
+    case 3:
+        return (uint32_t)(u[0] & 0x0f) << 12 | (uint32_t)(u[1] & 0x3f) << 6 | (u[2] & 0x3f);
+    case 4:
+        return (uint32_t)(u[0] & 0x07) << 18 | (uint32_t)(u[1] & 0x3f) << 12 |
+               (uint32_t)(u[2] & 0x3f) << 6 | (u[3] & 0x3f);
+    default:
+        return u[0];
+    }
+}

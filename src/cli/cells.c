@@ -135,6 +135,7 @@ void cells_text(struct buf *out, const struct list_column *column, const struct 
         break;
     case COLUMN_CUSTOM:
     case COLUMN_CUSTOM_NUMBER:
+    case COLUMN_SENTENCE:
         column->cell(out, item, now_ms);
         break;
     }

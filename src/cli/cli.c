@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 
 #include "cli/context.h"
+#include "cli/flags.h"
 #include "cli/help.h"
 #include "base/suggest.h"
 #include "io/http_client.h"
@@ -136,6 +137,32 @@ static int command_run(const struct command *command, int argc, char *const *arg
     return code;
 }
 
+/* Moves common flags that stand before the command behind it: `weir --server URL status`. */
+static void flags_move(int argc, char **argv, struct arena *arena)
+{
+    int at = 1;
+    while (at < argc && argv[at][0] == '-' && argv[at][1] == '-') {
+        const char *name = argv[at] + 2;
+        const size_t len = strcspn(name, "=");
+        const struct flag *flag = flags_common;
+        while (flag->name != NULL &&
+               (strlen(flag->name) != len || strncmp(flag->name, name, len) != 0)) {
+            flag++;
+        }
+        if (flag->name == NULL || flag->type == FLAG_BOOL) {
+            return; /* --help and --version stand first on purpose; others are no flags of all */
+        }
+        at += name[len] == '=' ? 1 : 2;
+    }
+    int words = 0;
+    if (at == 1 || at >= argc || command_find(argc - at, argv + at, &words) == NULL) {
+        return;
+    }
+    char **flags = arena_dup(arena, argv + 1, (size_t)(at - 1) * sizeof *argv);
+    memmove(argv + 1, argv + at, (size_t)words * sizeof *argv);
+    memcpy(argv + 1 + words, flags, (size_t)(at - 1) * sizeof *argv);
+}
+
 int cli_main(int argc, char **argv)
 {
     /* A closed pipe is reported by write() and must not kill the program: the exit status stays
@@ -153,6 +180,10 @@ int cli_main(int argc, char **argv)
         static char version[] = "version";
         argv[1] = version;
     }
+    struct arena arena;
+    arena_init(&arena);
+    flags_move(argc, argv, &arena);
+    arena_done(&arena);
     int words = 0;
     const struct command *command = command_find(argc - 1, argv + 1, &words);
     if (command == NULL) {

@@ -57,6 +57,8 @@ int cmd_view_explain(struct cli *cli);
 int cmd_view_events(struct cli *cli);
 
 int cmd_auth_login(struct cli *cli);
+int cmd_context_list(struct cli *cli);
+int cmd_context_use(struct cli *cli);
 int cmd_auth_whoami(struct cli *cli);
 int cmd_auth_token_list(struct cli *cli);
 int cmd_auth_token_create(struct cli *cli);

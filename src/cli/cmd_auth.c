@@ -5,6 +5,7 @@
 #include "cli/list.h"
 #include "cli/show.h"
 #include "cli/item.h"
+#include "cli/login_names.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +26,7 @@ static void whoami_where(const struct cli *cli, const struct doc *doc)
 {
     (void)doc;
     context_out_text("server  ");
-    context_out_text(cli->login.url);
+    context_out_inert(str_of(cli->login.url));
     context_out_text("\n");
 }
 
@@ -83,13 +84,17 @@ int cmd_auth_login(struct cli *cli)
     struct api_reply reply;
     struct login_entry entry = {.url = url, .token = token};
     r = api_get(cli, &cli->arena, "/whoami", &reply, &e);
-    r = r != ERR_OK ? r : login_save(&cli->arena, &entry, &e);
+    const char *as = args_text(&cli->args, "as");
+    const char *name = as != NULL ? as : login_names_current(&cli->arena);
+    r = r != ERR_OK ? r : login_names_check(name, &e);
+    r = r != ERR_OK ? r : login_save(&cli->arena, name, &entry, &e);
+    r = r != ERR_OK || as == NULL ? r : login_names_use(&cli->arena, name, &e);
     if (r != ERR_OK) {
         return context_fail(cli, &e);
     }
     if (!show_json(cli, &reply)) {
-        context_say("logged in to %s as %s (%s)", url, item_text(reply.doc, "name"),
-                    item_text(reply.doc, "scope"));
+        context_say("logged in to %s as %s (%s), saved as context %s", url,
+                    item_text(reply.doc, "name"), item_text(reply.doc, "scope"), name);
     }
     return EXIT_OK;
 }

@@ -7,6 +7,7 @@
 #include "cli/flags.h"
 #include "cli/help.h"
 #include "cli/item.h"
+#include "core/model/names.h"
 #include "io/http_client.h"
 
 #include <stdio.h>
@@ -160,6 +161,11 @@ static void offer_kind(struct cli *cli, enum complete_kind kind, const char *cho
         break;
     case COMPLETE_WORDS:
         offer_choices(typed, choices);
+        break;
+    case COMPLETE_STATES:
+        for (unsigned i = 0; i < TASK_STATE_COUNT; i++) {
+            offer(typed, names_task_state((enum task_state)i), NULL);
+        }
         break;
     case COMPLETE_TOPICS:
         offer_topics(typed);

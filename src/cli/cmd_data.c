@@ -1,9 +1,11 @@
 /* cmd_data.c - `weir config …`, `state export` and `db …`: commands on files and data
  * directories. `db` and `config` need no server.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "base/inert.h"
 #include "base/json_out.h"
 #include "cli/api.h"
 #include "cli/cmd.h"
+#include "cli/text.h"
 #include "cli/updir.h"
 #include "core/core.h"
 #include "spec/server_file.h"
@@ -48,8 +50,18 @@ static void place_show(struct str text, unsigned line, unsigned column)
         found = str_cut(rest, '\n', &rest);
     }
     if (found.p != NULL && line > 0) {
-        (void)fprintf(stderr, "    %.*s\n    %*s^\n", (int)found.len, found.p,
-                      column > 1 ? (int)column - 1 : 0, "");
+        /* The caret stands below the column, also where a character before it is shown as \x1b. */
+        struct buf shown;
+        struct buf before;
+        buf_init(&shown, CONFIG_MAX);
+        buf_init(&before, CONFIG_MAX);
+        inert_add(&shown, found);
+        found.len = column > 0 && column - 1 < found.len ? column - 1 : found.len;
+        inert_add(&before, found);
+        (void)fprintf(stderr, "    %s\n    %*s^\n", buf_text(&shown),
+                      (int)text_width((struct str){.p = buf_text(&before), .len = before.len}), "");
+        buf_done(&before);
+        buf_done(&shown);
     }
 }
 

@@ -4,6 +4,7 @@
 #include "cli/api.h"
 #include "cli/cells.h"
 #include "cli/cmd.h"
+#include "cli/text.h"
 #include "cli/list.h"
 #include "cli/show.h"
 #include "cli/item.h"
@@ -148,8 +149,14 @@ static const struct list_column node_fields[] = {
     {0},
 };
 
+static int by_name(const struct doc *a, const struct doc *b)
+{
+    return text_order(item_text(a, "name"), item_text(b, "name"));
+}
+
 static const struct list_def node_list = {
     .what = "nodes",
+    .compare = by_name,
     .id_path = "name",
     .columns = node_columns,
     .empty = "`weir agent --server URL --pool P --join-token T` makes a machine a node",
@@ -177,7 +184,8 @@ int cmd_node_show(struct cli *cli)
 /* ---- changes ---- */
 
 /* Makes the same change to the first `count` nodes on the command line. */
-static int each(struct cli *cli, size_t count, const char *method, struct str body)
+static int each(struct cli *cli, size_t count, const char *method, struct str body,
+                const char *done)
 {
     int code = EXIT_OK;
     for (size_t i = 0; i < count; i++) {
@@ -185,7 +193,9 @@ static int each(struct cli *cli, size_t count, const char *method, struct str bo
         struct api_reply reply;
         const char *path = node_path(cli, cli->args.words[i]);
         if (api_change(cli, &cli->arena, method, path, body, &reply, &e) == ERR_OK) {
-            (void)show_json(cli, &reply);
+            if (!show_json(cli, &reply) && cli->err_tty) {
+                context_say("node %s %s", cli->args.words[i], done);
+            }
         } else {
             int failed = context_fail(cli, &e);
             code = code == EXIT_OK ? failed : code;
@@ -196,12 +206,14 @@ static int each(struct cli *cli, size_t count, const char *method, struct str bo
 
 int cmd_node_drain(struct cli *cli)
 {
-    return each(cli, cli->args.word_count, "PATCH", str_of("{\"draining\":true}"));
+    return each(cli, cli->args.word_count, "PATCH", str_of("{\"draining\":true}"),
+                "takes no new tasks");
 }
 
 int cmd_node_resume(struct cli *cli)
 {
-    return each(cli, cli->args.word_count, "PATCH", str_of("{\"draining\":false}"));
+    return each(cli, cli->args.word_count, "PATCH", str_of("{\"draining\":false}"),
+                "takes tasks again");
 }
 
 /* Writes KEY=VALUE and KEY- as the body of a PATCH. */
@@ -237,9 +249,10 @@ int cmd_node_label(struct cli *cli)
     struct error e;
     struct buf body;
     buf_init(&body, NODE_JSON_MAX);
-    int code = labels_json(cli, &body, &e) == ERR_OK
-                   ? each(cli, 1, "PATCH", (struct str){.p = body.data, .len = body.len})
-                   : context_fail(cli, &e);
+    int code =
+        labels_json(cli, &body, &e) == ERR_OK
+            ? each(cli, 1, "PATCH", (struct str){.p = body.data, .len = body.len}, "has new labels")
+            : context_fail(cli, &e);
     buf_done(&body);
     return code;
 }
@@ -255,5 +268,5 @@ int cmd_node_remove(struct cli *cli)
             return context_fail(cli, &e);
         }
     }
-    return yes ? each(cli, count, "DELETE", (struct str){0}) : EXIT_FAILED;
+    return yes ? each(cli, count, "DELETE", (struct str){0}, "is removed") : EXIT_FAILED;
 }

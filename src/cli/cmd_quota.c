@@ -4,6 +4,7 @@
 #include "base/json_out.h"
 #include "cli/api.h"
 #include "cli/cmd.h"
+#include "cli/cost.h"
 #include "cli/item.h"
 #include "cli/list.h"
 #include "cli/object_args.h"
@@ -325,11 +326,15 @@ int cmd_quota_set(struct cli *cli)
         buf_done(&body);
         return context_fail(cli, &e);
     }
-    enum err r = api_change(cli, &cli->arena, "PATCH", "/quotas",
-                            (struct str){.p = body.data, .len = body.len}, &reply, &e);
+    bool go;
+    const struct str text = {.p = body.data, .len = body.len};
+    enum err r = cost_confirm(cli, "PATCH", "/quotas", text, COST_OTHERWISE_GO, &go, &e);
+    if (r == ERR_OK && go) {
+        r = api_change(cli, &cli->arena, "PATCH", "/quotas", text, &reply, &e);
+    }
     buf_done(&body);
-    if (r != ERR_OK) {
-        return context_fail(cli, &e);
+    if (r != ERR_OK || !go) {
+        return r != ERR_OK ? context_fail(cli, &e) : EXIT_FAILED;
     }
     if (!show_json(cli, &reply) && cli->err_tty) {
         context_say("quota of %s in pool %s set; `weir quota list` shows it",

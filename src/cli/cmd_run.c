@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/api.h"
 #include "cli/cmd.h"
+#include "cli/evict_watch.h"
 #include "cli/follow.h"
 #include "cli/task_args.h"
 #include "cli/task_text.h"
@@ -54,7 +55,7 @@ static enum err run_submit(struct cli *cli, uint64_t *ret_task, struct api_reply
     buf_init(&body, TASK_JSON_MAX);
     (void)task_args_json(&task, NULL, &body);
     r = body.full ? fail(e, ERR_LIMIT, "the task is larger than %d bytes", TASK_JSON_MAX)
-                  : api_change(cli, &cli->arena, "POST", "/tasks",
+                  : api_change(cli, &cli->arena, "POST", task_args_path(cli),
                                (struct str){.p = body.data, .len = body.len}, ret_reply, e);
     buf_done(&body);
     if (r != ERR_OK) {
@@ -66,6 +67,7 @@ static enum err run_submit(struct cli *cli, uint64_t *ret_task, struct api_reply
         return fail(e, ERR_INTERNAL, "the server's answer names no task");
     }
     *ret_task = (uint64_t)id;
+    task_args_spread_say(cli, tasks);
     return ERR_OK;
 }
 
@@ -225,7 +227,8 @@ static void before_output(void *ctx)
 
 /* Follows the output until the end of the task or a signal. Begins where `end` says that an
  * earlier call stopped. */
-static enum err follow_once(struct cli *cli, uint64_t task, struct follow_end *end, struct error *e)
+static enum err follow_once(struct cli *cli, uint64_t task, struct log_lines *lines,
+                            struct follow_end *end, struct error *e)
 {
     struct watch_start start = {
         .login = &cli->login,
@@ -238,6 +241,7 @@ static enum err follow_once(struct cli *cli, uint64_t task, struct follow_end *e
         .after = end->after,
         .follow = true,
         .json = args_has(&cli->args, "json"),
+        .lines = lines,
         .stop = &signal_seen,
         .before_output = before_output,
         .ctx = &start,
@@ -250,12 +254,16 @@ static enum err follow_once(struct cli *cli, uint64_t task, struct follow_end *e
     return r;
 }
 
-static int run_follow(struct cli *cli, uint64_t task)
+static int run_follow(struct cli *cli, uint64_t task, int64_t instances)
 {
     struct error e;
+    struct log_lines lines;
+    follow_lines_init(cli, instances > 1, &lines);
     struct follow_end end = {.code = -1};
     for (;;) {
-        enum err r = follow_once(cli, task, &end, &e);
+        struct evict_watch *evictions = evict_watch_start(&cli->login, task);
+        enum err r = follow_once(cli, task, &lines, &end, &e);
+        evict_watch_free(evictions);
         if (r != ERR_OK) {
             (void)context_fail(cli, &e);
             context_say("weir: task %llu was submitted; it goes on without this command",
@@ -305,5 +313,6 @@ int cmd_run(struct cli *cli)
         context_out_text(arena_fmt(&cli->arena, "%llu\n", (unsigned long long)task));
         return EXIT_OK;
     }
-    return run_follow(cli, task);
+    const struct doc *tasks = item_at(reply.doc, "tasks");
+    return run_follow(cli, task, item_number(tasks->first, "instances", 1));
 }

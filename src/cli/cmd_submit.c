@@ -57,7 +57,7 @@ static enum err post(struct submit_call *submit, struct error *e)
     arena_init(&arena);
     struct api_reply reply;
     enum err r =
-        api_change(submit->cli, &arena, "POST", "/tasks",
+        api_change(submit->cli, &arena, "POST", task_args_path(submit->cli),
                    (struct str){.p = submit->batch.data, .len = submit->batch.len}, &reply, e);
     if (r == ERR_OK && !show_json(submit->cli, &reply)) {
         struct buf ids;
@@ -68,6 +68,7 @@ static enum err post(struct submit_call *submit, struct error *e)
         }
         context_out((struct str){.p = buf_text(&ids), .len = ids.len});
         buf_done(&ids);
+        task_args_spread_say(submit->cli, tasks);
     }
     if (r == ERR_OK) {
         submit->done += submit->batch_count;

@@ -1,4 +1,4 @@
-/* cmd_task.c - `weir task list|show|logs|wait`: commands that read tasks. Commands that change
+/* cmd_task.c - `weir task list|show|logs`: commands that read tasks. Commands that change
  * tasks are in cmd_task_change.c.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/api.h"
@@ -8,15 +8,15 @@
 #include "cli/ids.h"
 #include "cli/list.h"
 #include "cli/show.h"
+#include "cli/task_query.h"
 #include "cli/task_text.h"
 #include "cli/text.h"
 #include "cli/item.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
-enum { WAIT_STEP_S = 30, WAIT_STEP_MS = WAIT_STEP_S * 1000, TASK_LIST_DEFAULT = 100 };
+enum { TASK_LIST_DEFAULT = 100 };
 
 /* ---- list ---- */
 
@@ -56,19 +56,19 @@ static const struct list_column task_columns[] = {
     {"state", "STATE", COLUMN_STATE, "state", COLUMN_ALWAYS, NULL},
     {"name", "NAME", COLUMN_CUSTOM, "name", COLUMN_ALWAYS, task_text_name},
     {"kind", "KIND", COLUMN_TEXT, "kind", COLUMN_WIDE, NULL},
-    {"user", "USER", COLUMN_TEXT, "user", COLUMN_SPARE, NULL},
+    {"user", "USER", COLUMN_TEXT, "user", COLUMN_LESS, NULL},
     {"project", "PROJECT", COLUMN_TEXT, "project", COLUMN_SPARE, NULL},
     {"pool", "POOL", COLUMN_TEXT, "pool", COLUMN_SPARE, NULL},
     {"priority", "PRIO", COLUMN_NUMBER, "priority", COLUMN_WIDE, NULL},
     {"resources", "RESOURCES", COLUMN_RESOURCES, "resources", COLUMN_ALWAYS, NULL},
-    {"instances", "INST", COLUMN_CUSTOM_NUMBER, "instances", COLUMN_SPARE, task_text_instances},
-    {"submitted", "SUBMITTED", COLUMN_TIME, "submitted_at", COLUMN_ALWAYS, NULL},
+    {"instances", "INST", COLUMN_NUMBER, "instances", COLUMN_SPARE, NULL},
+    {"submitted", "SUBMITTED", COLUMN_TIME, "submitted_at", COLUMN_LESS, NULL},
     {"started", "STARTED", COLUMN_TIME, "started_at", COLUMN_WIDE, NULL},
     {"ended", "ENDED", COLUMN_TIME, "ended_at", COLUMN_WIDE, NULL},
     {"runtime", "RUNTIME", COLUMN_CUSTOM_NUMBER, "started_at", COLUMN_ALWAYS, cell_runtime},
     {"exit", "EXIT", COLUMN_NUMBER, "exit_code", COLUMN_WIDE, NULL},
     {"command", "COMMAND", COLUMN_COMMAND, "command", COLUMN_WIDE, NULL},
-    {"detail", "DETAIL", COLUMN_CUSTOM, "reason.code", COLUMN_ALWAYS, task_text_detail},
+    {"detail", "DETAIL", COLUMN_SENTENCE, "reason.code", COLUMN_ALWAYS, task_text_detail},
     {0},
 };
 
@@ -77,61 +77,18 @@ static const struct list_def task_list = {
     .id_path = "id",
     .columns = task_columns,
     .limit = TASK_LIST_DEFAULT,
-    .empty = "`weir run -- echo hello` runs one",
+    .empty_say = task_query_empty,
 };
 
 int cmd_task_list(struct cli *cli)
 {
-#define WORDS(id, letter, value, help, complete) #id,
-#define TEXT WORDS
-    static const char *const filters[] = {
-#include "wire/task_filters.def"
-    };
-    struct arena *arena = &cli->arena;
     struct error e;
-    const char *path = "/tasks?";
-    for (size_t i = 0; i < sizeof filters / sizeof *filters; i++) {
-        const char *value = args_text(&cli->args, filters[i]);
-        if (value != NULL) {
-            path = arena_fmt(arena, "%s%s=%s&", path, filters[i], api_escape(arena, value));
-        }
-    }
-    const char *since = args_text(&cli->args, "since");
-    int64_t since_ms;
-    if (since != NULL && !text_moment(str_of(since), text_now_ms(), &since_ms)) {
-        (void)fail(&e, ERR_USAGE, "--since is '%.60s'; 2h or 2026-11-15T12:00:00Z would do", since);
-        return context_fail(cli, &e);
-    }
-    if (since != NULL) {
-        char time[TEXT_TIME_MAX];
-        text_time(since_ms, time);
-        path = arena_fmt(arena, "%ssince=%s&", path, api_escape(arena, time));
-    }
-    bool active = args_has(&cli->args, "active");
-    bool ended = args_has(&cli->args, "ended");
-    if (active != ended) {
-        path = arena_fmt(arena, "%sended=%s&", path, ended ? "true" : "false");
-    }
-    char *trimmed = arena_str(arena, path);
-    trimmed[strlen(trimmed) - 1] = '\0';
-    return list_run(cli, &task_list, trimmed);
+    const char *path;
+    return task_query_path(cli, &path, &e) == ERR_OK ? list_run(cli, &task_list, path)
+                                                     : context_fail(cli, &e);
 }
 
 /* ---- show ---- */
-
-static void cell_counts(struct buf *out, const struct doc *item, int64_t now_ms)
-{
-    static const char *const names[] = {"waiting", "active", "ended", "failed"};
-    (void)now_ms;
-    const struct doc *counts = item_at(item, "counts");
-    size_t start = out->len;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        int64_t n = item_number(counts, names[i], 0);
-        if (n > 0) {
-            buf_addf(out, "%s%lld %s", out->len == start ? "" : ", ", (long long)n, names[i]);
-        }
-    }
-}
 
 /* Writes "8, a gang that runs with 2". */
 static void cell_instances(struct buf *out, const struct doc *item, int64_t now_ms)
@@ -296,7 +253,7 @@ static const struct list_column task_fields[] = {
     {"avoid", "avoids", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_avoid},
     {"instances", "instances", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_instances},
     {"groups", "groups", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_groups},
-    {"counts", "", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_counts},
+    {"counts", "", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, task_text_counts},
     {"topology", "topology", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_topology},
     {"preempted", "preempted", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_preempted},
     {"lost", "lost", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_lost},
@@ -320,6 +277,7 @@ static const struct list_column task_fields[] = {
 
 static const struct list_column attempt_columns[] = {
     {"attempt", "ATTEMPT", COLUMN_TEXT, "key", COLUMN_ALWAYS, NULL},
+    {"instance", "INSTANCE_ID", COLUMN_NUMBER, "instance", COLUMN_ALWAYS, NULL},
     {"state", "STATE", COLUMN_CUSTOM, "state", COLUMN_ALWAYS, cell_attempt_state},
     {"node", "NODE", COLUMN_TEXT, "node", COLUMN_ALWAYS, NULL},
     {"cause", "CAUSE", COLUMN_CUSTOM, "cause", COLUMN_ALWAYS, cell_cause},
@@ -332,9 +290,14 @@ static const struct list_column attempt_columns[] = {
     {0},
 };
 
-/* Most tasks never report a checkpoint. The column is left out when no attempt has one. */
+/* Most tasks never report a checkpoint: the column is left out when no attempt has one. The
+ * INSTANCE_ID is left out where it is the number in the name of the attempt. */
 static bool column_used(const struct list_column *column, const struct doc *attempts)
 {
+    if (strcmp(column->name, "instance") == 0) {
+        return item_number(attempts->first, "instance", 0) !=
+               item_number(attempts->first, "index", 0);
+    }
     if (strcmp(column->name, "checkpoint") != 0 && column->when != COLUMN_SPARE) {
         return true;
     }
@@ -350,7 +313,9 @@ static void attempts_show(const struct cli *cli, const struct doc *doc)
 {
     enum { CELL_MAX = 4096, TABLE_MAX = 1 << 20 };
     const struct doc *attempts = item_at(doc, "attempts");
-    if (attempts == NULL || attempts->count == 0) {
+    struct attempt_name name;
+    if (attempts == NULL || attempts->count == 0 ||
+        ids_name_parse(cli->args.words[0], &name, NULL) != ERR_OK) {
         return;
     }
     auto_free(table_freep) struct text_table *table = table_new(cli->width, cli->colour);
@@ -366,6 +331,9 @@ static void attempts_show(const struct cli *cli, const struct doc *doc)
     struct buf cell;
     buf_init(&cell, CELL_MAX);
     for (const struct doc *d = attempts->first; d != NULL; d = d->next) {
+        if (name.instance >= 0 && item_number(d, "index", -1) != name.instance) {
+            continue;
+        }
         for (size_t i = 0; i < used_count; i++) {
             const struct list_column *c = used[i];
             buf_clear(&cell);
@@ -379,7 +347,7 @@ static void attempts_show(const struct cli *cli, const struct doc *doc)
     struct buf out;
     buf_init(&out, TABLE_MAX);
     buf_add_char(&out, '\n');
-    table_print(table, true, 0, &out);
+    (void)table_print(table, true, 0, &out);
     context_out((struct str){.p = buf_text(&out), .len = out.len});
     buf_done(&out);
 }
@@ -420,75 +388,22 @@ int cmd_task_logs(struct cli *cli)
     if (name.attempt >= 0) {
         query = arena_fmt(arena, "%s&attempt=%lld", query, (long long)name.attempt);
     }
+    struct log_lines lines;
     struct follow_options options = {
         .task = name.task,
         .query = query,
         .follow = args_has(&cli->args, "follow"),
         .json = args_has(&cli->args, "json"),
+        .lines = &lines,
     };
+    struct api_reply reply;
+    const char *path = arena_fmt(arena, "/tasks/%llu", (unsigned long long)name.task);
+    enum err r = options.follow ? api_get_patient(cli, arena, path, &reply, &e)
+                                : api_get(cli, arena, path, &reply, &e);
+    if (r != ERR_OK) {
+        return context_fail(cli, &e);
+    }
+    follow_lines_init(cli, name.instance < 0 && item_number(reply.doc, "instances", 1) > 1, &lines);
     struct follow_end end;
     return follow_run(cli, &options, &end, &e) == ERR_OK ? EXIT_OK : context_fail(cli, &e);
-}
-
-/* ---- wait ---- */
-
-static bool has_ended(const char *state)
-{
-    return strcmp(state, "completed") == 0 || strcmp(state, "failed") == 0 ||
-           strcmp(state, "killed") == 0 || strcmp(state, "unknown") == 0;
-}
-
-/* Waits for one task, until its end or the deadline. */
-static enum err wait_one(struct cli *cli, uint64_t task, int64_t deadline_ms, struct arena *arena,
-                         struct api_reply *ret, struct error *e)
-{
-    for (;;) {
-        int64_t left_ms = deadline_ms == 0 ? WAIT_STEP_MS : deadline_ms - text_now_ms();
-        int64_t step_ms = left_ms < 0 ? 0 : left_ms > WAIT_STEP_MS ? WAIT_STEP_MS : left_ms;
-        arena_clear(arena);
-        const char *path = arena_fmt(arena, "/tasks/%llu/wait?timeout=%lld",
-                                     (unsigned long long)task, (long long)((step_ms + 999) / 1000));
-        enum err r = api_get_patient(cli, arena, path, ret, e);
-        if (r != ERR_OK || has_ended(item_text(ret->doc, "state"))) {
-            return r;
-        }
-        if (deadline_ms != 0 && text_now_ms() >= deadline_ms) {
-            return fail(e, ERR_TIMEOUT, "task %llu is still %s", (unsigned long long)task,
-                        item_text(ret->doc, "state"));
-        }
-    }
-}
-
-static int wait_all(struct cli *cli, const struct ids *ids)
-{
-    struct error e;
-    struct arena arena;
-    arena_init(&arena);
-    int code = EXIT_OK;
-    int64_t timeout_ms = args_duration(&cli->args, "timeout", 0);
-    int64_t deadline_ms = timeout_ms == 0 ? 0 : text_now_ms() + timeout_ms;
-    for (size_t i = 0; i < ids->at.count; i++) {
-        struct api_reply reply;
-        if (wait_one(cli, ids->at.at[i], deadline_ms, &arena, &reply, &e) != ERR_OK) {
-            code = context_fail_run(cli, &e);
-            break;
-        }
-        (void)show_json(cli, &reply);
-        struct follow_end end = {.code = item_number(reply.doc, "exit_code", -1)};
-        (void)str_copy(end.state, sizeof end.state, item_text(reply.doc, "state"));
-        if (code == EXIT_OK) {
-            code = follow_exit(&end);
-        }
-    }
-    arena_done(&arena);
-    return code;
-}
-
-int cmd_task_wait(struct cli *cli)
-{
-    struct error e;
-    struct ids ids;
-    int code = ids_read(cli, &ids, &e) == ERR_OK ? wait_all(cli, &ids) : context_fail(cli, &e);
-    ids_done(&ids);
-    return code;
 }

@@ -5,6 +5,7 @@
 #include "base/json_out.h"
 #include "cli/api.h"
 #include "cli/cmd.h"
+#include "cli/cost.h"
 #include "cli/ids.h"
 #include "cli/kill.h"
 #include "cli/show.h"
@@ -16,13 +17,42 @@
 
 enum { EDIT_MAX = 1 << 16, PROGRESS_EVERY = 50 };
 
-/* Prints an answer for people, when --json is not given. */
-typedef void (*said_fn)(uint64_t task, const struct doc *answer);
+/* Says what was done, when --json is not given. */
+typedef void (*said_fn)(const struct cli *cli, uint64_t task, const struct doc *answer);
+
+static void edit_said(const struct cli *cli, uint64_t task, const struct doc *answer)
+{
+    if (cli->err_tty) {
+        context_say("task %llu is changed; it is %s", (unsigned long long)task,
+                    item_text(answer, "state"));
+    }
+}
+
+static void move_said(const struct cli *cli, uint64_t task, const struct doc *answer)
+{
+    if (cli->err_tty && item_number(answer, "position", 0) > 0) {
+        context_say("task %llu has place %s in the queue of pool %s", (unsigned long long)task,
+                    item_text(answer, "position"), item_text(answer, "pool"));
+    }
+}
+
+/* "task 12 is killed", or "… stops" while its program has its grace time. */
+static void state_said(const struct cli *cli, uint64_t task, const struct doc *answer)
+{
+    const bool held = item_number(answer, "counts.active", 0) > 0;
+    if (cli->err_tty && held) {
+        context_say("task %llu is told to stop", (unsigned long long)task);
+    } else if (cli->err_tty) {
+        context_say("task %llu is %s", (unsigned long long)task, item_text(answer, "state"));
+    }
+}
 
 /* Makes the same call for every id. The exit status is that of the first failure. */
 static int each_said(struct cli *cli, const struct ids *ids, const char *method, const char *action,
                      struct str body, said_fn said)
 {
+    /* A change that may stop tasks of others is tried on the server first. */
+    const bool costs = said == edit_said || said == move_said;
     int code = EXIT_OK;
     struct arena arena;
     arena_init(&arena);
@@ -32,10 +62,17 @@ static int each_said(struct cli *cli, const struct ids *ids, const char *method,
         arena_clear(&arena);
         const char *path =
             arena_fmt(&arena, "/tasks/%llu%s", (unsigned long long)ids->at.at[i], action);
-        enum err r = api_change(cli, &arena, method, path, body, &reply, &e);
+        bool go = true;
+        enum err r =
+            costs ? cost_confirm(cli, method, path, body, COST_NEEDS_YES, &go, &e) : ERR_OK;
+        if (r == ERR_OK && !go) {
+            code = code == EXIT_OK ? EXIT_FAILED : code;
+            continue;
+        }
+        r = r != ERR_OK ? r : api_change(cli, &arena, method, path, body, &reply, &e);
         if (r == ERR_OK) {
             if (!show_json(cli, &reply) && said != NULL) {
-                said(ids->at.at[i], reply.doc);
+                said(cli, ids->at.at[i], reply.doc);
             }
         } else {
             (void)fail_in(&e, "task %llu", (unsigned long long)ids->at.at[i]);
@@ -56,18 +93,13 @@ static int each_said(struct cli *cli, const struct ids *ids, const char *method,
     return code;
 }
 
-static int each(struct cli *cli, const struct ids *ids, const char *method, const char *action,
-                struct str body)
-{
-    return each_said(cli, ids, method, action, body, NULL);
-}
-
 static int each_action(struct cli *cli, const char *action)
 {
     struct error e;
     struct ids ids;
-    int code = ids_read(cli, &ids, &e) == ERR_OK ? each(cli, &ids, "POST", action, (struct str){0})
-                                                 : context_fail(cli, &e);
+    int code = ids_read(cli, &ids, &e) == ERR_OK
+                   ? each_said(cli, &ids, "POST", action, (struct str){0}, state_said)
+                   : context_fail(cli, &e);
     ids_done(&ids);
     return code;
 }
@@ -86,8 +118,9 @@ int cmd_task_change_kill(struct cli *cli)
     }
     int code = r != ERR_OK ? context_fail(cli, &e) : EXIT_FAILED;
     if (r == ERR_OK && yes) {
-        code = ids.at.count == 1 ? each(cli, &ids, "POST", "/kill", (struct str){0})
-                                 : kill_many(cli, ids.at.at, ids.at.count);
+        code = ids.at.count == 1
+                   ? each_said(cli, &ids, "POST", "/kill", (struct str){0}, state_said)
+                   : kill_many(cli, ids.at.at, ids.at.count);
     }
     ids_done(&ids);
     return code;
@@ -120,9 +153,9 @@ int cmd_task_change_edit(struct cli *cli)
     if (r == ERR_OK && !task_args_json(&asks, NULL, &body)) {
         r = fail(&e, ERR_USAGE, "nothing to change; `weir task edit --help` lists the flags");
     }
-    int code = r != ERR_OK
-                   ? context_fail(cli, &e)
-                   : each(cli, &ids, "PATCH", "", (struct str){.p = body.data, .len = body.len});
+    int code = r != ERR_OK ? context_fail(cli, &e)
+                           : each_said(cli, &ids, "PATCH", "",
+                                       (struct str){.p = body.data, .len = body.len}, edit_said);
     buf_done(&body);
     ids_done(&ids);
     return code;
@@ -141,27 +174,59 @@ int cmd_task_change_move(struct cli *cli)
     const char *body =
         arena_fmt(&cli->arena, "{\"%s\":%llu}", args_has(args, "behind") ? "behind" : "ahead_of",
                   (unsigned long long)args_number(args, flag, 0));
-    int code = r != ERR_OK ? context_fail(cli, &e) : each(cli, &ids, "POST", "/move", str_of(body));
+    int code = r != ERR_OK ? context_fail(cli, &e)
+                           : each_said(cli, &ids, "POST", "/move", str_of(body), move_said);
     ids_done(&ids);
     return code;
 }
 
-/* Prints only the new id when the output is a pipe, so that a script can read the id. */
-static void retry_said(uint64_t task, const struct doc *answer)
+/* Prints only the new ids when the output is a pipe, so that a script can read the ids. */
+static void retry_said(const struct cli *cli, uint64_t task, const struct doc *answer)
 {
+    (void)cli;
     const struct doc *tasks = item_at(answer, "tasks");
-    const struct doc *first = tasks != NULL ? tasks->first : NULL;
-    unsigned long long id = (unsigned long long)item_number(first, "id", 0);
-    (void)printf("%llu\n", id);
-    context_say("task %llu is submitted again as task %llu", (unsigned long long)task, id);
+    const bool several = tasks != NULL && tasks->count > 1;
+    for (const struct doc *d = tasks != NULL ? tasks->first : NULL; d != NULL; d = d->next) {
+        unsigned long long id = (unsigned long long)item_number(d, "id", 0);
+        (void)printf("%llu\n", id);
+        const int64_t first = item_number(d, "array_first", 0);
+        const int64_t count = item_number(d, "instances", 1);
+        if (!several && first == 0) {
+            context_say("task %llu is submitted again as task %llu", (unsigned long long)task, id);
+        } else if (count == 1) {
+            context_say("INSTANCE_ID %lld of task %llu is submitted again as task %llu",
+                        (long long)first, (unsigned long long)task, id);
+        } else {
+            context_say("INSTANCE_ID %lld to %lld of task %llu are submitted again as task %llu",
+                        (long long)first, (long long)(first + count - 1), (unsigned long long)task,
+                        id);
+        }
+    }
+}
+
+/* Submits one instance again: 12.3. */
+static int retry_instance(struct cli *cli, const struct attempt_name *name)
+{
+    struct ids ids = {0};
+    vec_push(&ids.at, name->task);
+    const char *body = arena_fmt(&cli->arena, "{\"instance\":%lld}", (long long)name->instance);
+    int code = each_said(cli, &ids, "POST", "/retry", str_of(body), retry_said);
+    ids_done(&ids);
+    return code;
 }
 
 int cmd_task_change_retry(struct cli *cli)
 {
     struct error e;
     struct ids ids;
+    struct attempt_name name;
+    if (cli->args.word_count == 1 && ids_name_parse(cli->args.words[0], &name, NULL) == ERR_OK &&
+        name.instance >= 0) {
+        return retry_instance(cli, &name);
+    }
+    struct str body = str_of(args_has(&cli->args, "failed") ? "{\"failed\":true}" : "");
     int code = ids_read(cli, &ids, &e) == ERR_OK
-                   ? each_said(cli, &ids, "POST", "/retry", (struct str){0}, retry_said)
+                   ? each_said(cli, &ids, "POST", "/retry", body, retry_said)
                    : context_fail(cli, &e);
     ids_done(&ids);
     return code;

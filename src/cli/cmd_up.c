@@ -4,6 +4,7 @@
 #include "cli/api.h"
 #include "cli/child.h"
 #include "cli/cmd.h"
+#include "cli/login_names.h"
 #include "cli/port.h"
 #include "cli/updir.h"
 #include "cli/item.h"
@@ -11,6 +12,7 @@
 #include "spec/resources_text.h"
 #include "core/model/limits.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -185,7 +187,27 @@ static void url_take(struct up *up)
     }
 }
 
-/* Saves the login. A home directory that cannot be written does not stop `weir up`. */
+/* The name for the login of this `weir up`: the current context where that is free or is a login of the
+ * same directory, else a name made of the directory. */
+static const char *login_name(struct up *up)
+{
+    struct arena *arena = &up->cli->arena;
+    struct login login;
+    const char *current = login_names_current(arena);
+    login_read(arena, current, &login);
+    if (login.url == NULL || (login.dir != NULL && strcmp(login.dir, up->dir) == 0)) {
+        return current;
+    }
+    const char *slash = strrchr(up->dir, '/');
+    char *name = arena_fmt(arena, "up-%.50s", slash == NULL ? up->dir : slash + 1);
+    for (char *p = name; *p != '\0'; p++) {
+        *p = isalnum((unsigned char)*p) != 0 ? (char)tolower((unsigned char)*p) : '-';
+    }
+    return name;
+}
+
+/* Saves the login. A login of another server stays the current one unless --login is given. A home
+ * directory that cannot be written does not stop `weir up`. */
 static void login_write(struct up *up)
 {
     struct error e;
@@ -195,7 +217,21 @@ static void login_write(struct up *up)
         .token_file = arena_fmt(arena, "%s/admin.token", up->dir),
         .dir = up->dir,
     };
-    if (login_save(arena, &entry, &e) != ERR_OK) {
+    const char *current = login_names_current(arena);
+    const char *name = login_name(up);
+    const bool other = strcmp(name, current) != 0;
+    enum err r = login_save(arena, name, &entry, &e);
+    if (r == ERR_OK && other && args_has(&up->cli->args, "login")) {
+        r = login_names_use(arena, name, &e);
+    } else if (r == ERR_OK && other) {
+        struct login login;
+        login_read(arena, current, &login);
+        context_say(
+            "weir: commands go on talking to %s (context %s); `weir context use %s` switches "
+            "to this server",
+            login.url, current, name);
+    }
+    if (r != ERR_OK) {
         context_say("weir: %s; set WEIR_SERVER=%s and WEIR_TOKEN for the other commands", e.text,
                     up->url);
     }

@@ -4,12 +4,12 @@
 #include "cli/api.h"
 #include "cli/cells.h"
 #include "cli/cmd.h"
+#include "cli/ids.h"
 #include "cli/list.h"
 #include "cli/show.h"
 #include "cli/task_text.h"
 #include "cli/text.h"
 #include "cli/item.h"
-#include "base/amount.h"
 #include "io/http_client.h"
 
 #include <stdio.h>
@@ -20,32 +20,63 @@ enum { LINE_BYTES_MAX = 1 << 16, EVENTS_QUIET_MS = 300, EVENTS_IDLE_MS = 60000 }
 /* ---- queue ---- */
 
 static const struct list_column queue_columns[] = {
+    {"pool", "POOL", COLUMN_TEXT, "pool", COLUMN_ALWAYS, NULL},
     {"position", "PLACE", COLUMN_NUMBER, "position", COLUMN_ALWAYS, NULL},
     {"id", "ID", COLUMN_NUMBER, "id", COLUMN_ALWAYS, NULL},
     {"name", "NAME", COLUMN_CUSTOM, "name", COLUMN_ALWAYS, task_text_name},
-    {"user", "USER", COLUMN_TEXT, "user", COLUMN_SPARE, NULL},
+    {"user", "USER", COLUMN_TEXT, "user", COLUMN_LESS, NULL},
     {"project", "PROJECT", COLUMN_TEXT, "project", COLUMN_SPARE, NULL},
     {"state", "STATE", COLUMN_STATE, "state", COLUMN_WIDE, NULL},
     {"priority", "PRIO", COLUMN_NUMBER, "priority", COLUMN_SPARE, NULL},
     {"resources", "RESOURCES", COLUMN_RESOURCES, "resources", COLUMN_ALWAYS, NULL},
-    {"instances", "INST", COLUMN_CUSTOM_NUMBER, "instances", COLUMN_SPARE, task_text_instances},
-    {"submitted", "SUBMITTED", COLUMN_TIME, "submitted_at", COLUMN_ALWAYS, NULL},
-    {"reason", "REASON", COLUMN_TEXT, "reason.message", COLUMN_ALWAYS, NULL},
+    {"instances", "INST", COLUMN_NUMBER, "instances", COLUMN_SPARE, NULL},
+    {"submitted", "SUBMITTED", COLUMN_TIME, "submitted_at", COLUMN_LESS, NULL},
+    {"reason", "REASON", COLUMN_SENTENCE, "reason.message", COLUMN_ALWAYS, task_text_reason},
     {0},
 };
+
+/* Says that nothing waits, and in which pools the command looked. */
+static void queue_empty_say(struct cli *cli)
+{
+    enum { NAMES_MAX = 20 };
+    const char *pool = args_text(&cli->args, "pool");
+    struct api_reply reply;
+    struct buf names;
+    buf_init(&names, LINE_BYTES_MAX);
+    size_t count = 1;
+    if (pool != NULL) {
+        buf_add_str(&names, pool);
+    } else if (api_get(cli, &cli->arena, "/pools?limit=1000", &reply, NULL) == ERR_OK) {
+        const struct doc *pools = item_at(reply.doc, "items");
+        count = pools == NULL ? 0 : pools->count;
+        size_t shown = 0;
+        for (const struct doc *d = pools == NULL ? NULL : pools->first;
+             d != NULL && shown < NAMES_MAX; d = d->next, shown++) {
+            buf_addf(&names, "%s%s", shown == 0 ? "" : ", ", item_text(d, "name"));
+        }
+        buf_add_str(&names, count > shown ? ", …" : "");
+    }
+    if (count == 1) {
+        context_say("no tasks waiting in pool %s", buf_text(&names));
+    } else {
+        context_say("no tasks waiting in any of %zu pools: %s", count, buf_text(&names));
+    }
+    buf_done(&names);
+}
 
 static const struct list_def queue_list = {
     .what = "tasks waiting",
     .id_path = "id",
     .columns = queue_columns,
-    .empty = "every task that can start has started",
+    .empty_say = queue_empty_say,
 };
 
 int cmd_view_queue(struct cli *cli)
 {
     const char *pool = args_text(&cli->args, "pool");
-    const char *path = arena_fmt(&cli->arena, "/queue?pool=%s",
-                                 api_escape(&cli->arena, pool == NULL ? "default" : pool));
+    const char *path =
+        pool == NULL ? "/queue"
+                     : arena_fmt(&cli->arena, "/queue?pool=%s", api_escape(&cli->arena, pool));
     return list_run(cli, &queue_list, path);
 }
 
@@ -204,22 +235,20 @@ static void explain_more(const struct cli *cli, const struct doc *doc)
         text_escape(&out, d->text);
         buf_add_char(&out, '\n');
     }
-    context_out((struct str){.p = buf_text(&out), .len = out.len});
+    context_out_inert((struct str){.p = buf_text(&out), .len = out.len});
     buf_done(&out);
 }
 
 int cmd_view_explain(struct cli *cli)
 {
     struct error e;
-    uint64_t id;
-    if (!str_to_u64(str_of(cli->args.words[0]), &id) || id == 0) {
-        (void)fail(&e, ERR_USAGE, "'%.60s' is no task id; a number like 12 would do",
-                   cli->args.words[0]);
+    struct attempt_name name;
+    if (ids_name_parse(cli->args.words[0], &name, &e) != ERR_OK) {
         return context_fail(cli, &e);
     }
-    return show_run(cli, arena_fmt(&cli->arena, "/tasks/%llu/explain", (unsigned long long)id),
-                    arena_fmt(&cli->arena, "task=%llu", (unsigned long long)id), explain_fields,
-                    explain_more);
+    const unsigned long long id = name.task;
+    return show_run(cli, arena_fmt(&cli->arena, "/tasks/%llu/explain", id),
+                    arena_fmt(&cli->arena, "task=%llu", id), explain_fields, explain_more);
 }
 
 /* ---- status ---- */
@@ -259,7 +288,7 @@ static int status_print(struct cli *cli, const struct doc *doc)
     buf_addf(&out, "%-8s%s\n", "pools", item_text(doc, "pools"));
     counts_line(&out, "nodes", item_at(doc, "nodes"));
     counts_line(&out, "tasks", item_at(doc, "tasks"));
-    context_out((struct str){.p = buf_text(&out), .len = out.len});
+    context_out_inert((struct str){.p = buf_text(&out), .len = out.len});
     buf_done(&out);
     return EXIT_OK;
 }
@@ -327,7 +356,7 @@ static void event_print(const struct doc *doc)
         text_escape(&out, str_of(actor));
     }
     buf_add_char(&out, '\n');
-    context_out((struct str){.p = buf_text(&out), .len = out.len});
+    context_out_inert((struct str){.p = buf_text(&out), .len = out.len});
     buf_done(&out);
 }
 

@@ -32,6 +32,7 @@ enum complete_kind {
     COMPLETE_DIRS,
     COMPLETE_WORDS, /* the words of `choices` */
     COMPLETE_TOPICS,
+    COMPLETE_STATES, /* of tasks */
 };
 
 struct flag {
@@ -44,7 +45,7 @@ struct flag {
     const char *choices; /* "a,b": the only values allowed; NULL: any */
 };
 
-enum { COMMAND_GROUPS_MAX = 5, COMMAND_WORDS_MAX = 2, ARGS_ANY = 1 << 20 };
+enum { COMMAND_GROUPS_MAX = 7, COMMAND_WORDS_MAX = 2, ARGS_ANY = 1 << 20 };
 
 /* A row of the command table. */
 struct command {

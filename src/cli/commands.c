@@ -19,6 +19,7 @@ static const struct flag flags_up[] = {
     {"fake-gpus", 0, FLAG_NUMBER, "N", "pretend that this node has N GPUs, for tests",
      COMPLETE_NONE, NULL},
     {"run-as", 0, FLAG_TEXT, "USER", "as root: run tasks as this user", COMPLETE_NONE, NULL},
+    {"login", 0, FLAG_BOOL, NULL, "let the next commands talk to this server", COMPLETE_NONE, NULL},
     {0},
 };
 
@@ -30,6 +31,20 @@ static const struct flag flags_down[] = {
 
 static const struct flag flags_run[] = {
     {"detach", 'd', FLAG_BOOL, NULL, "submit, print the id, do not follow", COMPLETE_NONE, NULL},
+    {0},
+};
+
+static const struct flag flags_output[] = {
+    {"no-prefix", 0, FLAG_BOOL, NULL, "no `3: ` before the lines of instance 3", COMPLETE_NONE,
+     NULL},
+    {"raw", 0, FLAG_BOOL, NULL, "on a terminal: do not make escape sequences visible",
+     COMPLETE_NONE, NULL},
+    {0},
+};
+
+static const struct flag flags_spread[] = {
+    {"spread", 0, FLAG_BOOL, NULL, "more slots than a node has: run as several instances",
+     COMPLETE_NONE, NULL},
     {0},
 };
 
@@ -48,7 +63,10 @@ const struct command commands_first[] = {
          "`ready http://127.0.0.1:PORT`, and `weir run` works. Ctrl-C ends the server and the "
          "node;\n"
          "running tasks go on. A later `weir up` on the same directory takes these tasks over.\n"
-         "`weir down --stop-tasks` ends the tasks as well.",
+         "`weir down --stop-tasks` ends the tasks as well.\n"
+         "The login of this server is saved. Where another server's login is in use, that one "
+         "stays in\n"
+         "use: --login, or later `weir context use`, switches.",
      .examples = "weir up\n"
                  "weir up --port 0 --dir /tmp/try --fake-gpus 4\n"
                  "weir up --resources 'foo=7 license=2'",
@@ -80,7 +98,7 @@ const struct command commands_first[] = {
      .examples = "weir run -- echo hello\n"
                  "weir run --gpus 4 --time 2h -- python train.py\n"
                  "weir run --resources 'foo=5' -- ./simulate",
-     .groups = {flags_run, flags_asks, flags_task, flags_json},
+     .groups = {flags_run, flags_output, flags_asks, flags_spread, flags_task, flags_json},
      .takes_rest = true,
      .run = cmd_run},
     {.name = "submit",
@@ -91,7 +109,7 @@ const struct command commands_first[] = {
                  "weir submit --array 0-99 -- ./sweep.sh\n"
                  "weir submit -f task.yaml -f more.yaml --priority 80\n"
                  "generate-tasks | weir submit -f -",
-     .groups = {flags_submit, flags_asks, flags_task, flags_json},
+     .groups = {flags_submit, flags_asks, flags_spread, flags_task, flags_json},
      .takes_rest = true,
      .run = cmd_submit},
     {0},
@@ -127,6 +145,11 @@ static const struct flag flags_move[] = {
     {0},
 };
 
+static const struct flag flags_retry[] = {
+    {"failed", 0, FLAG_BOOL, NULL, "only the instances that did not complete", COMPLETE_NONE, NULL},
+    {0},
+};
+
 static const struct flag flags_wait[] = {
     {"timeout", 0, FLAG_DURATION, "D", "give up after this time (exit status 7)", COMPLETE_NONE,
      NULL},
@@ -143,9 +166,9 @@ const struct command commands_task[] = {
      .groups = {flags_list, flags_task_list},
      .run = cmd_task_list},
     {.name = "task show",
-     .args = "TASK",
+     .args = "TASK[.INSTANCE]",
      .help = "everything about one task",
-     .examples = "weir task show 12\nweir task show 12 --json",
+     .examples = "weir task show 12\nweir task show 12.3\nweir task show 12 --json",
      .groups = {flags_show},
      .args_min = 1,
      .args_max = 1,
@@ -154,8 +177,11 @@ const struct command commands_task[] = {
     {.name = "task logs",
      .args = "TASK[.INSTANCE[:ATTEMPT]]",
      .help = "the output of a task",
+     .more = "Of a task with several instances each line begins with the number of its instance.\n"
+             "On a terminal escape sequences are shown as \\x1b and do nothing; --raw passes the\n"
+             "output on as it is, and so does a pipe.",
      .examples = "weir task logs 12\nweir task logs -f 12.0\nweir task logs 12 --stream stderr",
-     .groups = {flags_logs, flags_json},
+     .groups = {flags_logs, flags_output, flags_json},
      .args_min = 1,
      .args_max = 1,
      .complete = COMPLETE_TASKS,
@@ -205,9 +231,10 @@ const struct command commands_task[] = {
          "Resources, nodes and project change only while no instance of the task runs; `weir\n"
          "task pause` stops a task. A new value replaces the old one as a whole. A running task\n"
          "that is moved to another pool is stopped with its grace time, and waits in the new\n"
-         "pool under the same id.",
+         "pool under the same id. An edit that would stop running tasks, such as a priority above\n"
+         "theirs, says which and asks first; without a terminal it wants --yes.",
      .examples = "weir task edit 12 --priority 80 --time 4h",
-     .groups = {flags_asks, flags_task_edit, flags_json},
+     .groups = {flags_asks, flags_task_edit, flags_yes, flags_json},
      .args_min = 1,
      .args_max = ARGS_ANY,
      .complete = COMPLETE_TASKS,
@@ -219,30 +246,34 @@ const struct command commands_task[] = {
          "Both tasks must have the same pool, project and priority. Tasks of other projects keep\n"
          "their places. `weir task edit --priority` changes the priority of a task.",
      .examples = "weir task move 12 --ahead-of 7\nweir task move 7 --behind 12",
-     .groups = {flags_move, flags_json},
+     .groups = {flags_move, flags_yes, flags_json},
      .args_min = 1,
      .args_max = 1,
      .complete = COMPLETE_TASKS,
      .run = cmd_task_change_move},
     {.name = "task retry",
-     .args = "TASK… | -",
+     .args = "TASK[.INSTANCE]… | -",
      .help = "submit ended tasks again, as new ones",
      .more =
          "Prints the new ids. A new task has the last request of the old task, and waits for the\n"
-         "dependencies of the old task that have not ended.",
-     .examples = "weir task retry 12\nweir task list -q --state failed | weir task retry -",
-     .groups = {flags_json},
+         "dependencies of the old task that have not ended. With --failed, or for one instance,\n"
+         "each run of neighbouring instances becomes a task of its own; every instance keeps its\n"
+         "INSTANCE_ID.",
+     .examples = "weir task retry 12\nweir task retry 12 --failed\n"
+                 "weir task list -q --state failed | weir task retry -",
+     .groups = {flags_retry, flags_json},
      .args_min = 1,
      .args_max = ARGS_ANY,
      .complete = COMPLETE_TASKS,
      .run = cmd_task_change_retry},
     {.name = "task wait",
-     .args = "TASK… | -",
+     .args = "TASK… | TASK.INSTANCE | -",
      .help = "wait until tasks have ended, exit with their code",
      .more = "With several tasks, the exit code is that of the first one, in the order given, that "
              "did not\n"
              "succeed.",
-     .examples = "weir task wait 12\nweir submit -f sweep.yaml | weir task wait -",
+     .examples =
+         "weir task wait 12\nweir task wait 12.3\nweir submit -f sweep.yaml | weir task wait -",
      .groups = {flags_wait, flags_json},
      .args_min = 1,
      .args_max = ARGS_ANY,
@@ -265,7 +296,7 @@ const struct command commands_task[] = {
 };
 
 static const struct flag flags_queue[] = {
-    {"pool", 'p', FLAG_TEXT, "P", "the queue of this pool (default: default)", COMPLETE_POOLS,
+    {"pool", 'p', FLAG_TEXT, "P", "the queue of this pool (default: all pools)", COMPLETE_POOLS,
      NULL},
     {0},
 };
@@ -282,7 +313,7 @@ static const struct flag flags_events[] = {
 
 const struct command commands_self[] = {
     {.name = "explain",
-     .args = "TASK",
+     .args = "TASK[.INSTANCE]",
      .help = "why a task waits, and what would make it start",
      .examples = "weir explain 12",
      .groups = {flags_show},
@@ -292,7 +323,7 @@ const struct command commands_self[] = {
      .run = cmd_view_explain},
     {.name = "queue",
      .args = "[flags]",
-     .help = "the waiting tasks of a pool in order, and why they wait",
+     .help = "the waiting tasks of each pool in order, and why they wait",
      .examples = "weir queue\nweir queue --pool gpu --watch",
      .groups = {flags_list, flags_queue},
      .run = cmd_view_queue},

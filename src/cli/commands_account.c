@@ -132,7 +132,7 @@ const struct command commands_account[] = {
          "what is in use stops no task: `weir quota list` shows the overhang.",
      .examples = "weir quota set vision --pool v100 gpu=5 --limit gpu=20 --weight 2\n"
                  "weir quota set --department ml --pool v100 gpu=40",
-     .groups = {flags_quota_set, flags_quota, flags_json},
+     .groups = {flags_quota_set, flags_quota, flags_yes, flags_json},
      .args_min = 0,
      .args_max = ARGS_ANY,
      .complete = COMPLETE_PROJECTS,

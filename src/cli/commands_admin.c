@@ -144,6 +144,8 @@ const struct command commands_node[] = {
 };
 
 static const struct flag flags_login[] = {
+    {"as", 0, FLAG_TEXT, "NAME", "save the login under this name, beside others", COMPLETE_NONE,
+     NULL},
     {"token-file", 0, FLAG_TEXT, "FILE", "read the token from this file; - is stdin",
      COMPLETE_FILES, NULL},
     {0},
@@ -288,12 +290,29 @@ const struct command commands_admin[] = {
     {.name = "login",
      .args = "URL",
      .help = "save a server and a token for the next commands",
-     .more = "Asks for the token on a terminal. The token is tried before it is saved.",
-     .examples = "weir login http://127.0.0.1:8080\nweir login URL --token-file secret",
+     .more =
+         "Asks for the token on a terminal. The token is tried before it is saved. --as saves it\n"
+         "under a name beside other logins and uses it from now on; `weir context use` switches\n"
+         "back. WEIR_CONTEXT=NAME uses another login for one command.",
+     .examples = "weir login http://127.0.0.1:8080\nweir login https://weir.example --as "
+                 "prod\nweir login URL --token-file secret",
      .groups = {flags_login, flags_json},
      .args_min = 1,
      .args_max = 1,
      .run = cmd_auth_login},
+    {.name = "context list",
+     .args = "",
+     .help = "the saved logins; * marks the one in use",
+     .examples = "weir context list\nWEIR_CONTEXT=prod weir status",
+     .groups = {flags_json},
+     .run = cmd_context_list},
+    {.name = "context use",
+     .args = "NAME",
+     .help = "let the next commands talk to the server of another saved login",
+     .examples = "weir context use prod",
+     .args_min = 1,
+     .args_max = 1,
+     .run = cmd_context_use},
     {.name = "whoami",
      .args = "",
      .help = "who you are, where, and what you may do",

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/context.h"
 
+#include "base/inert.h"
 #include "cli/text.h"
 
 #include <errno.h>
@@ -14,6 +15,7 @@
 
 enum {
     LINE_MAX_BYTES = 8192,
+    OUT_MAX_BYTES = 1 << 24,
     SAY_COLUMNS_MIN = 40, /* on a narrower terminal lines are not wrapped */
     SAY_INDENT = 6,       /* as wide as "weir: " */
 };
@@ -48,13 +50,8 @@ int context_exit_of(enum err code)
     return EXIT_FAILED;
 }
 
-void context_say(const char *format, ...)
+static void line_say(const char *line)
 {
-    char line[LINE_MAX_BYTES];
-    va_list list;
-    va_start(list, format);
-    (void)vsnprintf(line, sizeof line, format, list);
-    va_end(list);
     struct winsize size = {0};
     if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col < SAY_COLUMNS_MIN) {
         (void)fprintf(stderr, "%s\n", line);
@@ -67,9 +64,28 @@ void context_say(const char *format, ...)
     buf_done(&out);
 }
 
+void context_say(const char *format, ...)
+{
+    char line[LINE_MAX_BYTES];
+    va_list list;
+    va_start(list, format);
+    (void)vsnprintf(line, sizeof line, format, list);
+    va_end(list);
+    struct buf shown;
+    buf_init(&shown, LINE_MAX_BYTES * 6);
+    inert_add_lines(&shown, str_of(line));
+    line_say(buf_text(&shown));
+    buf_done(&shown);
+}
+
 /* Says what a person could do next, where the message alone does not say it. */
 static void hint(const struct cli *cli, enum err code)
 {
+    if (code == ERR_UNREACHABLE && cli->login.context != NULL && cli->login.saved) {
+        context_say(
+            "      this command talks to %s (context %s); `weir context list` shows other logins",
+            cli->login.url, cli->login.context);
+    }
     if (code == ERR_UNREACHABLE && cli->login.dir != NULL) {
         context_say("      is `weir up --dir %s` running? `weir status` tells once it is",
                     cli->login.dir);
@@ -87,13 +103,8 @@ static void hint(const struct cli *cli, enum err code)
 
 int context_fail(const struct cli *cli, const struct error *e)
 {
-    struct buf text;
-    buf_init(&text, LINE_MAX_BYTES);
-    /* The text may quote what a user typed, so it is escaped. */
-    text_escape(&text, str_of(e->text));
     bool named = e->path[0] == '\0' || strstr(e->text, e->path) != NULL;
-    context_say("weir: %s%s%s", named ? "" : e->path, named ? "" : ": ", buf_text(&text));
-    buf_done(&text);
+    context_say("weir: %s%s%s", named ? "" : e->path, named ? "" : ": ", e->text);
     hint(cli, e->code);
     return context_exit_of(e->code);
 }
@@ -123,6 +134,15 @@ void context_out(struct str text)
         }
         done += (size_t)n;
     }
+}
+
+void context_out_inert(struct str text)
+{
+    struct buf shown;
+    buf_init(&shown, OUT_MAX_BYTES);
+    inert_add_lines(&shown, text);
+    context_out((struct str){.p = buf_text(&shown), .len = shown.len});
+    buf_done(&shown);
 }
 
 void context_out_text(const char *text)

@@ -49,13 +49,17 @@ int context_fail(const struct cli *cli, const struct error *e);
  * request. */
 int context_fail_run(const struct cli *cli, const struct error *e);
 
-/* Prints a line for people on standard error. Data never goes there. */
+/* Prints a line for people on standard error. Data never goes there. What a terminal would obey is
+ * made visible. */
 void context_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Writes data to standard output. If the reader has closed the pipe, the program ends without a
  * message. */
 void context_out(struct str text);
 void context_out_text(const char *text);
+
+/* Writes lines for people to standard output. What a terminal would obey is made visible. */
+void context_out_inert(struct str text);
 
 /* Asks for a yes on the terminal, after the caller has said what will happen. Without a terminal
  * the answer is yes for one object, else ERR_USAGE asks for --yes. *ret_yes is the answer. */

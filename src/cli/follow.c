@@ -9,12 +9,19 @@
 #include "io/http_client.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { IDLE_MS = 60000, AGAIN_MS = 200, EXIT_CODE_MAX = 255 };
+enum {
+    IDLE_MS = 60000,
+    AGAIN_MS = 200,
+    EXIT_CODE_MAX = 255,
+    OUT_BYTES_MAX = 1 << 28,
+    SIGNAL_BASE = 128
+};
 
 struct follow {
     struct cli *cli;
@@ -49,15 +56,32 @@ static void piece_write(struct follow *follow, const struct doc *doc, struct str
         context_out_text("\n");
         return;
     }
-    int fd = strcmp(item_text(doc, "stream"), "stderr") == 0 ? STDERR_FILENO : STDOUT_FILENO;
+    const bool error = strcmp(item_text(doc, "stream"), "stderr") == 0;
     const struct doc *text = item_at(doc, "data");
     const struct doc *coded = item_at(doc, "base64");
-    struct str bytes;
+    struct str bytes = {0};
     if (text != NULL) {
-        write_all(fd, text->text);
-    } else if (coded != NULL && base64_decode(&follow->arena, coded->text, &bytes)) {
-        write_all(fd, bytes);
+        bytes = text->text;
+    } else if (coded == NULL || !base64_decode(&follow->arena, coded->text, &bytes)) {
+        return;
     }
+    struct buf out;
+    buf_init(&out, OUT_BYTES_MAX);
+    log_lines_add(follow->options->lines, (uint64_t)item_number(doc, "instance", 0), error, bytes,
+                  &out);
+    write_all(error ? STDERR_FILENO : STDOUT_FILENO,
+              (struct str){.p = buf_text(&out), .len = out.len});
+    buf_done(&out);
+}
+
+void follow_lines_init(const struct cli *cli, bool several, struct log_lines *ret)
+{
+    const bool raw = args_has(&cli->args, "raw");
+    *ret = (struct log_lines){
+        .prefix = several && !args_has(&cli->args, "no-prefix"),
+        .colour = cli->colour,
+        .inert = {cli->out_tty && !raw, cli->err_tty && !raw},
+    };
 }
 
 static bool on_line(void *ctx, struct str line)
@@ -166,6 +190,9 @@ int follow_exit(const struct follow_end *end)
 {
     if (end->code > 0 && end->code <= EXIT_CODE_MAX) {
         return (int)end->code;
+    }
+    if (strcmp(end->state, "killed") == 0) {
+        return SIGNAL_BASE + SIGTERM; /* as if its program had run and been killed */
     }
     return strcmp(end->state, "completed") == 0 ? EXIT_OK : EXIT_WEIR_FAILED;
 }

@@ -139,7 +139,7 @@ static void roff(const char *text, FILE *out)
         }
         line_start = c == '\n';
         if (len > 1) {
-            (void)fprintf(out, "\\[u%04X]", (unsigned)text_point(rest.p, len));
+            (void)fprintf(out, "\\[u%04X]", (unsigned)utf8_point(rest.p, len));
         } else if (c == '\\') {
             (void)fputs("\\e", out);
         } else if (c == '-') {

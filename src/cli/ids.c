@@ -31,6 +31,12 @@ enum err ids_name_parse(const char *text, struct attempt_name *ret, struct error
 static enum err id_add(struct ids *ids, const char *text, struct error *e)
 {
     uint64_t id;
+    struct attempt_name name;
+    if (ids_name_parse(text, &name, NULL) == ERR_OK && name.instance >= 0) {
+        return fail(e, ERR_USAGE,
+                    "'%.60s' is one instance; this command takes whole tasks: %llu would do", text,
+                    (unsigned long long)name.task);
+    }
     if (!str_to_u64(str_of(text), &id) || id == 0) {
         return fail(e, ERR_USAGE, "'%.60s' is no task id; a number like 12 would do", text);
     }

@@ -5,7 +5,7 @@
 
 #include "base/vec.h"
 #include "cli/api.h"
-#include "cli/cells.h"
+#include "cli/list_table.h"
 #include "cli/table.h"
 #include "cli/text.h"
 #include "cli/item.h"
@@ -171,95 +171,55 @@ static void items_json(const struct item_list *list, const struct items *items, 
     }
 }
 
-/* True when the column has the same text in every line. */
-static bool column_is_same(const struct list_column *column, const struct items *items)
+static void items_table(const struct item_list *list, const struct items *items,
+                        struct list_table *ret)
 {
-    struct buf first;
-    struct buf other;
-    bool same = items->at.count > 1;
-    buf_init(&first, TABLE_CELL_MAX);
-    buf_init(&other, TABLE_CELL_MAX);
-    for (size_t i = 0; same && i < items->at.count; i++) {
-        struct buf *cell = i == 0 ? &first : &other;
-        buf_clear(cell);
-        cells_text(cell, column, items->at.at[i], false, 0);
-        same = i == 0 || strcmp(buf_text(&first), buf_text(&other)) == 0;
-    }
-    buf_done(&first);
-    buf_done(&other);
-    return same;
+    const struct list_table_view view = {
+        .items = items->at.at,
+        .count = items->at.count,
+        .width = list->wide ? 0 : list->cli->width,
+        .colour = list->cli->colour,
+        .wide = list->wide,
+        .fixed = args_has(&list->cli->args, "columns"),
+    };
+    list_table_build(&view, list->shown, list->shown_count, ret);
 }
 
-static struct text_table *table_fill(const struct item_list *list,
-                                     const struct list_column *const *columns, size_t count,
-                                     const struct items *items)
-{
-    struct cli *cli = list->cli;
-    struct text_table *table = table_new(list->wide ? 0 : cli->width, cli->colour);
-    for (size_t i = 0; i < count; i++) {
-        enum column_kind kind = columns[i]->kind;
-        table_column(table, columns[i]->title,
-                     kind == COLUMN_NUMBER || kind == COLUMN_BYTES || kind == COLUMN_CUSTOM_NUMBER);
-    }
-    struct buf cell;
-    buf_init(&cell, TABLE_CELL_MAX);
-    int64_t now_ms = text_now_ms();
-    for (size_t i = 0; i < items->at.count; i++) {
-        for (size_t c = 0; c < count; c++) {
-            buf_clear(&cell);
-            cells_text(&cell, columns[c], items->at.at[i], list->wide, now_ms);
-            enum table_colour colour = columns[c]->kind == COLUMN_STATE
-                                           ? cells_state_colour(buf_text(&cell))
-                                           : COLOUR_NONE;
-            table_cell(table, (struct str){.p = buf_text(&cell), .len = cell.len}, colour);
-        }
-    }
-    buf_done(&cell);
-    return table;
-}
-
-/* Builds the table. On a narrow terminal a COLUMN_SPARE column is left out when it has the same
- * text in every line. */
-static struct text_table *items_table(const struct item_list *list, const struct items *items)
-{
-    struct text_table *table = table_fill(list, list->shown, list->shown_count, items);
-    if (table_fits(table) || args_has(&list->cli->args, "columns")) {
-        return table;
-    }
-    const struct list_column *kept[TABLE_COLUMNS_MAX];
-    size_t count = 0;
-    for (size_t i = 0; i < list->shown_count; i++) {
-        if (list->shown[i]->when != COLUMN_SPARE || !column_is_same(list->shown[i], items)) {
-            kept[count++] = list->shown[i];
-        }
-    }
-    table_free(table);
-    return table_fill(list, kept, count, items);
-}
-
-static void items_print(const struct item_list *list, const struct items *items, size_t rows_max,
-                        struct buf *out)
+/* Prints rows of at most `lines_max` lines (0: all). Returns the number of items printed. */
+static size_t items_print(const struct item_list *list, const struct items *items, size_t lines_max,
+                          struct buf *out)
 {
     if (list->quiet) {
         for (size_t i = 0; i < items->at.count; i++) {
             buf_addf(out, "%s\n", item_text(items->at.at[i], list->def->id_path));
         }
-        return;
+        return items->at.count;
     }
     if (list->json) {
         items_json(list, items, out);
-        return;
+        return items->at.count;
     }
-    auto_free(table_freep) struct text_table *table = items_table(list, items);
-    if (table_row_count(table) > 0) {
-        table_print(table, !args_has(&list->cli->args, "no-header"), rows_max, out);
+    if (items->at.count == 0) {
+        return 0;
     }
+    struct list_table table;
+    items_table(list, items, &table);
+    const bool header = !args_has(&list->cli->args, "no-header");
+    if (header) {
+        list_table_head(&table, list->cli->colour, out);
+    }
+    size_t shown = table_print(table.table, header, lines_max, out);
+    list_table_done(&table);
+    return shown;
 }
 
 static void talk(const struct item_list *list, const struct items *items)
 {
     bool people = list->cli->err_tty && !list->quiet && !list->json;
-    if (items->at.count == 0 && !list->quiet && !list->json) {
+    bool none = items->at.count == 0 && !list->quiet && !list->json;
+    if (none && list->def->empty_say != NULL) {
+        list->def->empty_say(list->cli);
+    } else if (none) {
         context_say("no %s; %s", list->def->what, list->def->empty);
     } else if (items->more && people) {
         context_say("(the first %zu; --limit 0 shows all)", items->at.count);
@@ -294,13 +254,14 @@ static void redraw(const struct item_list *list, const struct items *items, size
         buf_addf(&out, "\033[%zuA\r\033[J", *lines);
     }
     size_t start = out.len;
-    size_t rows_max = list->cli->height > 4 ? list->cli->height - 3 : 0;
-    items_print(list, items, rows_max, &out);
+    /* Beside the rows: a line above the table, the header, "… and more", the cursor. */
+    size_t lines_max = list->cli->height > 5 ? list->cli->height - 4 : 0;
+    size_t shown = items_print(list, items, lines_max, &out);
     if (items->at.count == 0) {
         buf_addf(&out, "no %s\n", list->def->what);
     }
-    if (rows_max != 0 && items->at.count > rows_max) {
-        buf_addf(&out, "… and %zu more\n", items->at.count - rows_max);
+    if (shown < items->at.count) {
+        buf_addf(&out, "… and %zu more\n", items->at.count - shown);
     }
     *lines = 0;
     for (size_t i = start; i < out.len; i++) {
@@ -314,14 +275,16 @@ static void redraw(const struct item_list *list, const struct items *items, size
 static void changes_print(const struct item_list *list, const struct items *items,
                           struct watch_seen *seen, bool first)
 {
-    auto_free(table_freep) struct text_table *table = items_table(list, items);
+    struct list_table whole;
+    items_table(list, items, &whole);
+    const struct text_table *table = whole.table;
     struct buf out;
     struct buf json;
     buf_init(&out, OUT_MAX);
     buf_init(&json, OUT_MAX);
     bool plain = !list->json && !list->quiet;
     if (first && plain && table_row_count(table) > 0) {
-        table_print(table, true, 0, &out);
+        (void)table_print(table, true, 0, &out);
     }
     for (size_t i = 0; i < items->at.count; i++) {
         buf_clear(&json);
@@ -340,6 +303,7 @@ static void changes_print(const struct item_list *list, const struct items *item
         }
     }
     context_out((struct str){.p = buf_text(&out), .len = out.len});
+    list_table_done(&whole);
     buf_done(&json);
     buf_done(&out);
 }

@@ -15,12 +15,16 @@ enum column_kind {
     COLUMN_COMMAND,   /* a list of words */
     COLUMN_CUSTOM,    /* written by `cell` */
     COLUMN_CUSTOM_NUMBER,
+    COLUMN_SENTENCE, /* written by `cell`; goes on in further lines where the terminal is narrow */
 };
 
 enum column_when {
     COLUMN_ALWAYS,
-    COLUMN_SPARE, /* left out on a narrow terminal if all lines are the same */
-    COLUMN_WIDE,  /* shown with --wide, or when named in --columns */
+    /* On a narrow terminal, a column with the same text in every line is said once, above the
+     * table. A COLUMN_LESS column is left out first, a COLUMN_SPARE column last. */
+    COLUMN_SPARE,
+    COLUMN_LESS,
+    COLUMN_WIDE, /* shown with --wide, or when named in --columns */
 };
 
 struct list_column {
@@ -36,8 +40,10 @@ struct list_def {
     const char *what;    /* "tasks" */
     const char *id_path; /* the value that -q prints */
     const struct list_column *columns;
-    size_t limit;       /* most items without --limit; 0: all */
-    const char *empty;  /* printed for an empty list; names the next command */
+    size_t limit;      /* most items without --limit; 0: all */
+    const char *empty; /* printed for an empty list after "no tasks; "; names the next command */
+    /* Says that the list is empty, in place of `empty`; NULL: `empty` is printed. */
+    void (*empty_say)(struct cli *cli);
     const char *events; /* "task": which query of /events to watch; NULL: all events */
     /* The order without --sort; NULL: the order of the server. */
     int (*compare)(const struct doc *a, const struct doc *b);

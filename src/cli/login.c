@@ -3,6 +3,7 @@
 #include "cli/login.h"
 
 #include "base/str.h"
+#include "cli/login_names.h"
 #include "cli/updir.h"
 #include "io/http_client.h"
 
@@ -93,13 +94,16 @@ static const char *home(void)
     return user == NULL || user->pw_dir == NULL ? "/" : user->pw_dir;
 }
 
-const char *login_path(struct arena *arena)
+const char *login_config_dir(struct arena *arena)
 {
     const char *named = getenv("WEIR_CONFIG_HOME");
-    if (named != NULL && named[0] != '\0') {
-        return arena_fmt(arena, "%s/login", named);
-    }
-    return arena_fmt(arena, "%s/.config/weir/login", home());
+    return named != NULL && named[0] != '\0' ? arena_str(arena, named)
+                                             : arena_fmt(arena, "%s/.config/weir", home());
+}
+
+const char *login_path(struct arena *arena)
+{
+    return login_names_path(arena, login_names_current(arena));
 }
 
 const char *login_default_dir(struct arena *arena)
@@ -115,9 +119,10 @@ bool login_is_local(const char *url)
            strncmp(host, "[::1]", 5) == 0;
 }
 
-enum err login_save(struct arena *arena, const struct login_entry *entry, struct error *e)
+enum err login_save(struct arena *arena, const char *name, const struct login_entry *entry,
+                    struct error *e)
 {
-    char *path = arena_str(arena, login_path(arena));
+    char *path = arena_str(arena, login_names_path(arena, name));
     char *slash = strrchr(path, '/');
     *slash = '\0';
     enum err r = login_dirs_make(arena, path, 0700, e);
@@ -135,16 +140,18 @@ enum err login_save(struct arena *arena, const struct login_entry *entry, struct
     return login_file_write(arena, path, text, 0600, e);
 }
 
-/* Reads the saved login, if there is one. */
-static enum err saved_read(struct arena *arena, struct login *ret, struct error *e)
+/* Reads the login saved under this name, if there is one. */
+static enum err saved_read(struct arena *arena, const char *name, struct login *ret,
+                           struct error *e)
 {
     const char *text;
-    const char *path = login_path(arena);
+    const char *path = login_names_path(arena, name);
     enum err r = login_file_read(arena, path, &text, e);
     if (r != ERR_OK) {
         return r == ERR_NOT_FOUND ? ERR_OK : r;
     }
     ret->from = path;
+    ret->context = name;
     struct str rest = str_of(text);
     const char *token_file = NULL;
     while (rest.p != NULL) {
@@ -167,6 +174,14 @@ static enum err saved_read(struct arena *arena, struct login *ret, struct error 
         ret->token = NULL;
     }
     return ERR_OK;
+}
+
+void login_read(struct arena *arena, const char *name, struct login *ret)
+{
+    *ret = (struct login){0};
+    if (saved_read(arena, name, ret, NULL) != ERR_OK) {
+        *ret = (struct login){0};
+    }
 }
 
 /* Finds a `weir up` in the usual directory, if this user may read its administrator token. */
@@ -195,7 +210,9 @@ enum err login_find(struct arena *arena, const char *server_flag, struct login *
                     struct error *e)
 {
     struct login login = {0};
-    enum err r = saved_read(arena, &login, e);
+    const char *context = login_names_current(arena);
+    enum err r = login_names_check(context, e);
+    r = r == ERR_OK ? saved_read(arena, context, &login, e) : fail_in(e, "WEIR_CONTEXT");
     if (r != ERR_OK) {
         return r;
     }

@@ -14,11 +14,12 @@ struct http_client;
 enum { LOGIN_FILE_MAX = 16 * 1024 };
 
 struct login {
-    const char *url;   /* NULL: no server was found */
-    const char *token; /* NULL: none */
-    const char *dir;   /* directory of the `weir up` that the server belongs to, or NULL */
-    const char *from;  /* the source of the address, for messages */
-    bool saved;        /* the address comes from the saved login, which may change */
+    const char *url;     /* NULL: no server was found */
+    const char *token;   /* NULL: none */
+    const char *dir;     /* directory of the `weir up` that the server belongs to, or NULL */
+    const char *from;    /* the source of the address, for messages */
+    const char *context; /* the name of the saved login that was used; NULL: none was */
+    bool saved;          /* the address comes from the saved login, which may change */
 };
 
 /* Finds the login. Without any login the result is ERR_OK and url is NULL. */
@@ -37,10 +38,17 @@ struct login_entry {
     const char *dir;
 };
 
-/* Replaces the saved login (mode 0600, directory 0700). */
-must_use enum err login_save(struct arena *arena, const struct login_entry *entry, struct error *e);
+/* Replaces the login saved under this name (mode 0600, directories 0700). */
+must_use enum err login_save(struct arena *arena, const char *name, const struct login_entry *entry,
+                             struct error *e);
 
-/* Returns the path of the saved login. */
+/* Reads the login saved under this name. Without one, url is NULL. */
+void login_read(struct arena *arena, const char *name, struct login *ret);
+
+/* Returns the directory of the saved logins: WEIR_CONFIG_HOME, or ~/.config/weir. */
+const char *login_config_dir(struct arena *arena);
+
+/* Returns the path of the current saved login. */
 const char *login_path(struct arena *arena);
 
 /* Returns the default data directory of `weir up`: /var/lib/weir for root, else

@@ -1,6 +1,7 @@
 /* table.c - see table.h. Widths are computed when the table is printed. First each column is as
- * wide as its widest cell. Then, on a terminal, the widest text column is made narrower step by
- * step until the line fits.
+ * wide as its widest cell. When a line is wider than the terminal, sentences are wrapped: inside
+ * their column, or below the line when the column would be too narrow to read. Then the widest text
+ * column is made narrower step by step until the line fits.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/table.h"
 
@@ -12,7 +13,13 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { COLUMN_MIN = 6, GAP = 2 };
+enum {
+    COLUMN_MIN = 6,
+    GAP = 2,
+    SENTENCE_MIN = 32, /* a narrower column of sentences goes below its line */
+    BELOW_INDENT = 4,
+    ROW_BYTES_MAX = 1 << 20,
+};
 
 struct cell {
     const char *text; /* escaped, in the arena */
@@ -24,6 +31,15 @@ struct cell {
 struct column {
     const char *title;
     bool number;
+    bool sentence;
+    size_t least; /* the column is not made narrower than this */
+};
+
+/* How the lines of a table are printed. */
+struct layout {
+    size_t widths[TABLE_COLUMNS_MAX];
+    size_t wrapped; /* the column whose cells take several lines; SIZE_MAX: none */
+    bool below;     /* these cells stand below their line, not in their column */
 };
 
 struct text_table {
@@ -63,7 +79,21 @@ void table_column(struct text_table *table, const char *title, bool number)
     must(table->column_count < TABLE_COLUMNS_MAX);
     must(table->cells.count == 0);
     table->columns[table->column_count++] =
-        (struct column){.title = arena_str(&table->arena, title), .number = number};
+        (struct column){.title = arena_str(&table->arena, title),
+                        .number = number,
+                        .least = number ? SIZE_MAX : COLUMN_MIN};
+}
+
+void table_column_least(struct text_table *table, size_t least)
+{
+    must(table->column_count > 0);
+    table->columns[table->column_count - 1].least = least;
+}
+
+void table_column_sentences(struct text_table *table)
+{
+    must(table->column_count > 0);
+    table->columns[table->column_count - 1].sentence = true;
 }
 
 void table_cell(struct text_table *table, struct str text, enum table_colour colour)
@@ -93,15 +123,15 @@ size_t table_row_count(const struct text_table *table)
     return table->cells.count / table->column_count;
 }
 
-/* Returns the widest text column that can still be narrower; SIZE_MAX: there is none. */
-static size_t widest_text(const struct text_table *table, const size_t *widths)
+/* Returns the widest column that can still be narrower; SIZE_MAX: there is none. */
+static size_t widest_text(const struct text_table *table, const struct layout *layout)
 {
     size_t best = SIZE_MAX;
     for (size_t i = 0; i < table->column_count; i++) {
-        if (table->columns[i].number || widths[i] <= COLUMN_MIN) {
+        if (i == layout->wrapped || layout->widths[i] <= table->columns[i].least) {
             continue;
         }
-        if (best == SIZE_MAX || widths[i] >= widths[best]) {
+        if (best == SIZE_MAX || layout->widths[i] >= layout->widths[best]) {
             best = i;
         }
     }
@@ -127,23 +157,56 @@ static size_t widths_full(const struct text_table *table, bool header, size_t *w
     return total;
 }
 
-bool table_fits(const struct text_table *table)
+/* Lets the sentences go on in further lines. Returns the width of the line that is left. */
+static size_t sentences_wrap(const struct text_table *table, size_t total, struct layout *layout)
 {
-    size_t widths[TABLE_COLUMNS_MAX];
-    return table->width == 0 || widths_full(table, true, widths) <= table->width;
+    for (size_t i = 0; i < table->column_count; i++) {
+        if (!table->columns[i].sentence) {
+            continue;
+        }
+        const bool last = i + 1 == table->column_count;
+        size_t rest = total - layout->widths[i];
+        layout->wrapped = i;
+        if (last && rest + SENTENCE_MIN <= table->width) {
+            layout->widths[i] = table->width - rest;
+            return table->width;
+        }
+        layout->below = true;
+        layout->widths[i] = 0;
+        return rest > GAP ? rest - GAP : rest;
+    }
+    return total;
 }
 
-static void widths_find(const struct text_table *table, bool header, size_t *widths)
+/* Computes the layout before a column is cut. Returns the width of a line. */
+static size_t layout_whole(const struct text_table *table, bool header, struct layout *layout)
 {
-    size_t total = widths_full(table, header, widths);
+    *layout = (struct layout){.wrapped = SIZE_MAX};
+    size_t total = widths_full(table, header, layout->widths);
+    return table->width == 0 || total <= table->width ? total
+                                                      : sentences_wrap(table, total, layout);
+}
+
+static size_t layout_find(const struct text_table *table, bool header, struct layout *layout)
+{
+    size_t total = layout_whole(table, header, layout);
     while (table->width != 0 && total > table->width) {
-        size_t column = widest_text(table, widths);
+        size_t column = widest_text(table, layout);
         if (column == SIZE_MAX) {
             break;
         }
-        widths[column]--;
+        layout->widths[column]--;
         total--;
     }
+    return total;
+}
+
+bool table_fits(const struct text_table *table, enum table_fit how)
+{
+    struct layout layout;
+    size_t total =
+        how == FITS_WHOLE ? layout_whole(table, true, &layout) : layout_find(table, true, &layout);
+    return table->width == 0 || total <= table->width;
 }
 
 static const char *const colour_codes[] = {"",         "\033[32m", "\033[33m",
@@ -164,46 +227,114 @@ static void pad(struct buf *out, size_t count)
     }
 }
 
-/* Prints a line of at most the terminal's width. A column that does not fit is left out. */
-static void line_print(const struct text_table *table, const struct cell *cells,
-                       const size_t *widths, struct buf *out)
+/* Takes the beginning of `rest` that fits `room` columns, broken between words where it can be. */
+static struct str piece_take(struct str *rest, size_t room)
 {
-    size_t owed = 0; /* blanks that are written only before further text */
-    size_t used = 0;
+    size_t end = rest->len;
+    if (text_width(*rest) > room) {
+        end = text_fit(*rest, room);
+        size_t blank = end;
+        while (blank > 0 && rest->p[blank] != ' ') {
+            blank--;
+        }
+        end = blank > 0 ? blank : end;
+        end = end > 0 ? end : rest->len;
+    }
+    struct str piece = {.p = rest->p, .len = end};
+    rest->p += end;
+    rest->len -= end;
+    *rest = str_trim(*rest);
+    return piece;
+}
+
+/* Prints what is left of a wrapped cell in lines of its own. Returns their number. */
+static size_t further_print(struct str rest, size_t indent, size_t room, struct buf *out)
+{
+    size_t lines = 0;
+    while (rest.len > 0) {
+        struct str piece = piece_take(&rest, room);
+        pad(out, indent);
+        buf_add(out, piece.p, piece.len);
+        buf_add_char(out, '\n');
+        lines++;
+    }
+    return lines;
+}
+
+/* Where the next cell of a line goes. */
+struct line_state {
+    size_t used; /* columns written */
+    size_t owed; /* blanks that are written only before further text */
+};
+
+static void cell_print(const struct text_table *table, const struct cell *cell, struct str text,
+                       size_t left, struct line_state *line, struct buf *out)
+{
+    bool paint = table->colour && cell->colour != COLOUR_NONE;
+    pad(out, line->owed + left);
+    line->used += line->owed + left;
+    line->owed = 0;
+    buf_add_str(out, paint ? colour_codes[cell->colour] : "");
+    buf_add(out, text.p, text.len);
+    buf_add_str(out, text.len < cell->len ? "…" : "");
+    buf_add_str(out, paint ? "\033[0m" : "");
+}
+
+/* Prints a row, in lines of at most the terminal's width. A column that does not fit is left out.
+ * Returns the number of lines. */
+static size_t line_print(const struct text_table *table, const struct cell *cells,
+                         const struct layout *layout, struct buf *out)
+{
+    struct line_state line = {0};
+    struct str rest = {0};
+    size_t indent = BELOW_INDENT;
     for (size_t i = 0; i < table->column_count; i++) {
         const struct cell *cell = &cells[i];
         struct str text = {.p = cell->text, .len = cell->len};
+        size_t room = layout->widths[i];
+        if (i == layout->wrapped && layout->below) {
+            rest = text;
+            continue;
+        }
+        if (i == layout->wrapped) { /* the last column */
+            rest = text;
+            indent = line.used + line.owed;
+            text = piece_take(&rest, room);
+            pad(out, text.len > 0 ? line.owed : 0);
+            buf_add(out, text.p, text.len);
+            break;
+        }
         size_t width = cell->width;
-        bool cut = width > widths[i];
-        if (cut) {
-            text.len = text_fit(text, widths[i] - 1);
+        if (width > room) {
+            text.len = text_fit(text, room - 1);
             width = text_width(text) + 1;
         }
-        size_t left = table->columns[i].number ? widths[i] - width : 0;
-        if (table->width != 0 && used + owed + left + width > table->width) {
+        size_t left = table->columns[i].number ? room - width : 0;
+        if (table->width != 0 && line.used + line.owed + left + width > table->width) {
             break;
         }
         if (width > 0) {
-            pad(out, owed + left);
-            used += owed + left + width;
-            owed = 0;
+            cell_print(table, cell, text, left, &line, out);
+            line.used += width;
             left = 0;
-            bool paint = table->colour && cell->colour != COLOUR_NONE;
-            buf_add_str(out, paint ? colour_codes[cell->colour] : "");
-            buf_add(out, text.p, text.len);
-            buf_add_str(out, cut ? "…" : "");
-            buf_add_str(out, paint ? "\033[0m" : "");
         }
-        owed += left + (table->columns[i].number ? 0 : widths[i] - width) + GAP;
+        line.owed += left + (table->columns[i].number ? 0 : room - width) + GAP;
     }
     buf_add_char(out, '\n');
+    size_t room = table->width > indent ? table->width - indent : SIZE_MAX;
+    return 1 + further_print(rest, indent, room, out);
 }
 
-static void header_print(const struct text_table *table, const size_t *widths, struct buf *out)
+static void header_print(const struct text_table *table, const struct layout *layout,
+                         struct buf *out)
 {
+    struct layout plain = *layout;
+    if (plain.wrapped != SIZE_MAX && !plain.below) {
+        plain.wrapped = SIZE_MAX; /* a title is one word */
+    }
     struct cell titles[TABLE_COLUMNS_MAX];
     for (size_t i = 0; i < table->column_count; i++) {
-        struct str title = str_of(table->columns[i].title);
+        struct str title = str_of(plain.below && i == plain.wrapped ? "" : table->columns[i].title);
         titles[i] = (struct cell){
             .text = title.p,
             .len = (uint32_t)title.len,
@@ -211,29 +342,38 @@ static void header_print(const struct text_table *table, const size_t *widths, s
             .colour = COLOUR_DIM,
         };
     }
-    line_print(table, titles, widths, out);
+    (void)line_print(table, titles, &plain, out);
 }
 
-void table_print(const struct text_table *table, bool header, size_t rows_max, struct buf *out)
+size_t table_print(const struct text_table *table, bool header, size_t lines_max, struct buf *out)
 {
-    size_t widths[TABLE_COLUMNS_MAX];
-    widths_find(table, header, widths);
+    struct layout layout;
+    (void)layout_find(table, header, &layout);
     if (header) {
-        header_print(table, widths, out);
+        header_print(table, &layout, out);
     }
     size_t rows = table_row_count(table);
-    if (rows_max != 0 && rows > rows_max) {
-        rows = rows_max;
+    size_t lines = 0;
+    size_t row = 0;
+    struct buf text;
+    buf_init(&text, ROW_BYTES_MAX);
+    while (row < rows) {
+        buf_clear(&text);
+        lines += line_print(table, &table->cells.at[row * table->column_count], &layout, &text);
+        if (lines_max != 0 && lines > lines_max) {
+            break;
+        }
+        buf_add(out, buf_text(&text), text.len);
+        row++;
     }
-    for (size_t row = 0; row < rows; row++) {
-        line_print(table, &table->cells.at[row * table->column_count], widths, out);
-    }
+    buf_done(&text);
+    return row;
 }
 
 void table_print_row(const struct text_table *table, size_t row, struct buf *out)
 {
-    size_t widths[TABLE_COLUMNS_MAX];
-    widths_find(table, true, widths);
+    struct layout layout;
+    (void)layout_find(table, true, &layout);
     must(row < table_row_count(table));
-    line_print(table, &table->cells.at[row * table->column_count], widths, out);
+    (void)line_print(table, &table->cells.at[row * table->column_count], &layout, out);
 }

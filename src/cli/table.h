@@ -1,5 +1,6 @@
-/* table.h - aligned tables with a header. Numbers are aligned to the right. On a terminal lines
- * are cut to its width, in a pipe they are whole. Cells are escaped here, so that text of users
+/* table.h - aligned tables with a header. Numbers are aligned to the right. On a terminal no line
+ * is longer than its width: sentences go on in further lines, other texts are cut. In a pipe lines
+ * are whole. Cells are escaped here, so that text of users
  * cannot disturb the terminal.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
@@ -25,17 +26,26 @@ void table_freep(struct text_table **table);
 /* Adds a column, before the first row. Numbers are aligned to the right and never cut. */
 void table_column(struct text_table *table, const char *title, bool number);
 
+/* The column added last is not made narrower than `least`. */
+void table_column_least(struct text_table *table, size_t least);
+
+/* The cells of the column added last are sentences: where the table is too wide they go on in
+ * further lines and are never cut. At most one column. */
+void table_column_sentences(struct text_table *table);
+
 /* Adds the next cell, row by row from the left. The text is escaped here. */
 void table_cell(struct text_table *table, struct str text, enum table_colour colour);
 
 size_t table_row_count(const struct text_table *table);
 
-/* True when every line fits the width without being cut. */
-bool table_fits(const struct text_table *table);
+/* FITS_WHOLE: every line fits the width, and only sentences go on in further lines. FITS_CUT: every
+ * line fits once texts have been cut as far as they may be. */
+enum table_fit { FITS_WHOLE, FITS_CUT };
+bool table_fits(const struct text_table *table, enum table_fit how);
 
-/* Appends at most `rows_max` rows (0: all) to `out`, with the header if asked for. No line ends
- * in a blank. */
-void table_print(const struct text_table *table, bool header, size_t rows_max, struct buf *out);
+/* Appends rows of at most `lines_max` lines (0: all) to `out`, with the header if asked for. No line
+ * ends in a blank. Returns the number of rows. */
+size_t table_print(const struct text_table *table, bool header, size_t lines_max, struct buf *out);
 
 /* Appends one row as table_print() writes it. */
 void table_print_row(const struct text_table *table, size_t row, struct buf *out);

@@ -6,6 +6,7 @@
 #include "base/amount.h"
 #include "base/doc_make.h"
 #include "base/utf8.h"
+#include "cli/cells.h"
 #include "cli/item.h"
 #include "cli/object_args.h"
 #include "spec/resources_text.h"
@@ -329,4 +330,26 @@ bool task_args_json(const struct task_args *args, const struct doc *file, struct
     }
     json_out_end(&j);
     return args->fields->count > 0 || args->resources->count > 0;
+}
+
+const char *task_args_path(const struct cli *cli)
+{
+    return args_has(&cli->args, "spread") ? "/tasks" : "/tasks?spread=refuse";
+}
+
+void task_args_spread_say(const struct cli *cli, const struct doc *tasks)
+{
+    if (!args_has(&cli->args, "spread") || tasks == NULL) {
+        return;
+    }
+    for (const struct doc *d = tasks->first; d != NULL; d = d->next) {
+        struct buf each;
+        buf_init(&each, TABLE_CELL_MAX);
+        cells_resources_text(&each, item_at(d, "resources"));
+        if (item_number(d, "instances", 1) > 1) {
+            context_say("weir: task %s runs as %s instances of %s each", item_text(d, "id"),
+                        item_text(d, "instances"), buf_text(&each));
+        }
+        buf_done(&each);
+    }
 }

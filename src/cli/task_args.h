@@ -23,3 +23,9 @@ void task_args_workdir(struct cli *cli, struct task_args *args);
 /* Appends the task object, or the body of an edit: the flags, and the other fields of `file`
  * (NULL: none). False: no flag was given. */
 bool task_args_json(const struct task_args *args, const struct doc *file, struct buf *out);
+
+/* The path of a submission. Without --spread the server refuses a task wider than a node. */
+const char *task_args_path(const struct cli *cli);
+
+/* With --spread: says into how many instances each task of the answer was divided. */
+void task_args_spread_say(const struct cli *cli, const struct doc *tasks);

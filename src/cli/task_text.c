@@ -45,16 +45,111 @@ void task_text_name(struct buf *out, const struct doc *task, int64_t now_ms)
     }
 }
 
-/* Writes "4", or "2/4" when some instances have a place and others wait. */
-void task_text_instances(struct buf *out, const struct doc *task, int64_t now_ms)
+void task_text_counts(struct buf *out, const struct doc *task, int64_t now_ms)
 {
+    static const char *const words[] = {"done", "running", "failed", "waiting"};
     (void)now_ms;
-    const int64_t active = item_number(task, "counts.active", 0);
-    const int64_t waiting = item_number(task, "counts.waiting", 0);
-    if (active > 0 && waiting > 0) {
-        buf_addf(out, "%lld/", (long long)active);
+    const int64_t failed = item_number(task, "counts.failed", 0);
+    const int64_t counts[] = {item_number(task, "counts.ended", 0) - failed,
+                              item_number(task, "counts.active", 0), failed,
+                              item_number(task, "counts.waiting", 0)};
+    const size_t start = out->len;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (counts[i] > 0) {
+            buf_addf(out, "%s%lld %s", out->len == start ? "" : ", ", (long long)counts[i],
+                     words[i]);
+        }
     }
-    buf_add_str(out, item_text(task, "instances"));
+}
+
+/* True when the instances of the task are not all in the same condition. */
+static bool counts_differ(const struct doc *task)
+{
+    const int64_t all = item_number(task, "instances", 1);
+    const int64_t failed = item_number(task, "counts.failed", 0);
+    const int64_t ended = item_number(task, "counts.ended", 0);
+    return all > 1 && item_number(task, "counts.waiting", 0) < all &&
+           item_number(task, "counts.active", 0) < all && (ended < all || failed > 0);
+}
+
+void task_text_evicted(struct buf *out, const struct doc *evicted, int64_t now_ms)
+{
+    static const char *const rules[][2] = {
+        {"share", "its share"},
+        {"guarantee", "its guarantee"},
+        {"priority", "its priority"},
+        {"consolidate", "to make room for it"},
+    };
+    const char *rule = item_text(evicted, "rule");
+    int64_t at_ms;
+    buf_add_str(out, "evicted");
+    if (item_time(evicted, "at", &at_ms)) {
+        buf_add_char(out, ' ');
+        text_ago(out, at_ms, now_ms);
+    }
+    if (item_at(evicted, "claimant") == NULL) {
+        buf_add_str(out, " because its gang was below its minimum");
+        return;
+    }
+    buf_addf(out, " for task %s", item_text(evicted, "claimant"));
+    const struct doc *taker = item_at(evicted, "taker");
+    const bool project = taker != NULL && doc_get(taker, "project") != NULL;
+    const bool department = taker != NULL && doc_get(taker, "department") != NULL;
+    buf_addf(out, " (%s%s",
+             project      ? "project "
+             : department ? "department "
+                          : "",
+             project      ? item_text(taker, "project")
+             : department ? item_text(taker, "department")
+                          : "");
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        if (strcmp(rules[i][0], rule) == 0) {
+            buf_addf(out, "%s%s", project || department ? ", " : "", rules[i][1]);
+        }
+    }
+    buf_add_char(out, ')');
+}
+
+bool task_text_waits_again(const struct doc *task)
+{
+    const struct doc *evicted = item_at(task, "evicted");
+    return evicted != NULL && evicted->kind == DOC_MAP &&
+           strcmp(item_text(task, "cause"), "preempted") == 0 &&
+           item_number(task, "counts.waiting", 0) > 0;
+}
+
+/* Writes that the task, or one of its instances, was evicted and waits again. */
+static void again_text(struct buf *out, const struct doc *task, int64_t now_ms)
+{
+    const bool part = item_number(task, "counts.active", 0) > 0;
+    buf_add_str(out, part ? "an instance was " : "");
+    task_text_evicted(out, item_at(task, "evicted"), now_ms);
+    buf_addf(out, "%swaits again", part ? " and " : ", ");
+}
+
+/* The reason without "2 of 10 instances run; ", which the counts have said. */
+static const char *reason_rest(const struct doc *task)
+{
+    const char *reason = item_text(task, "reason.message");
+    const char *counted = strstr(reason, " instances run");
+    const char *rest = strstr(reason, "; ");
+    const bool first = counted != NULL && rest != NULL && counted < rest;
+    return first && counts_differ(task) ? rest + 2 : reason;
+}
+
+void task_text_reason(struct buf *out, const struct doc *task, int64_t now_ms)
+{
+    const bool again = task_text_waits_again(task);
+    if (counts_differ(task)) {
+        task_text_counts(out, task, now_ms);
+        buf_add_str(out, "; ");
+    }
+    if (again) {
+        again_text(out, task, now_ms);
+    }
+    if (item_at(task, "reason.message") != NULL) {
+        buf_addf(out, "%s%s", again ? ": " : "", reason_rest(task));
+    }
 }
 
 /* Says which dependency failed. Only a task with a single dependency allows this. */
@@ -71,14 +166,19 @@ static void dependency_text(struct buf *out, const struct doc *task)
 
 void task_text_detail(struct buf *out, const struct doc *task, int64_t now_ms)
 {
-    (void)now_ms;
     const char *state = item_text(task, "state");
     const bool again = strcmp(state, "running") == 0 || strcmp(state, "starting") == 0;
     const char *cause = item_text(task, "cause");
     const char *code = item_text(task, "exit_code");
-    if (item_at(task, "reason.message") != NULL) {
-        buf_add_str(out, item_text(task, "reason.message"));
-    } else if (strcmp(state, "failed") == 0 && code[0] != '\0' && strcmp(cause, "exit") == 0) {
+    if (item_at(task, "reason.message") != NULL || task_text_waits_again(task)) {
+        task_text_reason(out, task, now_ms);
+        return;
+    }
+    if (counts_differ(task)) {
+        task_text_counts(out, task, now_ms);
+        buf_add_str(out, strcmp(state, "failed") == 0 ? "; " : "");
+    }
+    if (strcmp(state, "failed") == 0 && code[0] != '\0' && strcmp(cause, "exit") == 0) {
         buf_addf(out, "exit code %s", code);
     } else if (task_text_message(task)[0] != '\0') {
         buf_add_str(out, task_text_message(task));

@@ -13,10 +13,18 @@ bool task_text_workdir_missed(const struct doc *task);
  * yet. */
 const char *task_text_message(const struct doc *task);
 
-/* Cells of lists: the name, or else the command; the instances; why the task waits or how it
- * ended; the working directory. */
+/* Writes "evicted 12m ago for task 31 (project nlp, its guarantee)" from the `evicted` of a task or
+ * from an event of the type `evicted`. */
+void task_text_evicted(struct buf *out, const struct doc *evicted, int64_t now_ms);
+
+/* True for a task that waits, or of which an instance waits, because it was evicted. */
+bool task_text_waits_again(const struct doc *task);
+
+/* Cells of lists: the name, or else the command; "3 done, 2 running, 1 failed, 4 waiting"; why
+ * the task waits; why the task waits or how it ended; the working directory. */
 void task_text_name(struct buf *out, const struct doc *task, int64_t now_ms);
-void task_text_instances(struct buf *out, const struct doc *task, int64_t now_ms);
+void task_text_counts(struct buf *out, const struct doc *task, int64_t now_ms);
+void task_text_reason(struct buf *out, const struct doc *task, int64_t now_ms);
 void task_text_detail(struct buf *out, const struct doc *task, int64_t now_ms);
 void task_text_workdir(struct buf *out, const struct doc *task, int64_t now_ms);
 

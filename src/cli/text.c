@@ -3,9 +3,11 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/text.h"
 
+#include "base/inert.h"
 #include "base/amount.h"
 #include "base/utf8.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -57,22 +59,6 @@ static bool in_ranges(const struct range *ranges, size_t count, uint32_t point)
 
 #define IN(ranges, point) in_ranges((ranges), sizeof(ranges) / sizeof *(ranges), (point))
 
-uint32_t text_point(const char *p, size_t len)
-{
-    const unsigned char *u = (const unsigned char *)p;
-    switch (len) {
-    case 2:
-        return (uint32_t)(u[0] & 0x1f) << 6 | (u[1] & 0x3f);
-    case 3:
-        return (uint32_t)(u[0] & 0x0f) << 12 | (uint32_t)(u[1] & 0x3f) << 6 | (u[2] & 0x3f);
-    case 4:
-        return (uint32_t)(u[0] & 0x07) << 18 | (uint32_t)(u[1] & 0x3f) << 12 |
-               (uint32_t)(u[2] & 0x3f) << 6 | (u[3] & 0x3f);
-    default:
-        return u[0];
-    }
-}
-
 /* Makes one step through the text. Returns the bytes of the step, and the columns they take. */
 static size_t step(struct str text, size_t at, size_t *ret_columns)
 {
@@ -81,7 +67,7 @@ static size_t step(struct str text, size_t at, size_t *ret_columns)
     if (len < 2) {
         return 1;
     }
-    uint32_t point = text_point(text.p + at, len);
+    uint32_t point = utf8_point(text.p + at, len);
     if (IN(zero_width, point)) {
         *ret_columns = 0;
     } else if (IN(double_width, point)) {
@@ -155,48 +141,9 @@ void text_wrap(struct buf *out, struct str text, size_t columns, size_t indent)
     buf_add(out, text.p, text.len);
 }
 
-/* True for C1 controls, line and paragraph separators, and characters that change the direction
- * of writing. */
-static bool point_is_risky(uint32_t point)
-{
-    return (point >= 0x80 && point < 0xa0) || (point >= 0x200e && point <= 0x200f) ||
-           (point >= 0x2028 && point <= 0x202e) || (point >= 0x2066 && point <= 0x2069) ||
-           point == 0xfeff;
-}
-
-static void escape_byte(struct buf *out, unsigned char c)
-{
-    if (c == '\n') {
-        buf_add_str(out, "\\n");
-    } else if (c == '\t') {
-        buf_add_str(out, "\\t");
-    } else if (c == '\r') {
-        buf_add_str(out, "\\r");
-    } else if (c < 0x20 || c >= 0x7f) {
-        buf_addf(out, "\\x%02x", c);
-    } else {
-        buf_add_char(out, (char)c);
-    }
-}
-
 void text_escape(struct buf *out, struct str text)
 {
-    size_t at = 0;
-    while (at < text.len) {
-        size_t len = utf8_step(text.p + at, text.len - at);
-        if (len < 2) {
-            escape_byte(out, (unsigned char)text.p[at]);
-            at++;
-            continue;
-        }
-        uint32_t point = text_point(text.p + at, len);
-        if (point_is_risky(point)) {
-            buf_addf(out, "\\u%04x", point);
-        } else {
-            buf_add(out, text.p + at, len);
-        }
-        at += len;
-    }
+    inert_add(out, text);
 }
 
 static void span_short(struct buf *out, int64_t ms)
@@ -295,4 +242,36 @@ int64_t text_now_ms(void)
     struct timespec now;
     (void)clock_gettime(CLOCK_REALTIME, &now);
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* The number of digits at the beginning; leading zeroes are skipped and do not count. */
+static size_t digits_take(const char **p)
+{
+    while (**p == '0' && isdigit((unsigned char)(*p)[1]) != 0) {
+        (*p)++;
+    }
+    return strspn(*p, "0123456789");
+}
+
+int text_order(const char *a, const char *b)
+{
+    while (*a != '\0' && *b != '\0') {
+        if (isdigit((unsigned char)*a) != 0 && isdigit((unsigned char)*b) != 0) {
+            const size_t a_len = digits_take(&a);
+            const size_t b_len = digits_take(&b);
+            const int order =
+                a_len != b_len ? (a_len > b_len) - (a_len < b_len) : memcmp(a, b, a_len);
+            if (order != 0) {
+                return order;
+            }
+            a += a_len;
+            b += b_len;
+        } else if (*a != *b) {
+            return (unsigned char)*a - (unsigned char)*b;
+        } else {
+            a++;
+            b++;
+        }
+    }
+    return (unsigned char)*a - (unsigned char)*b;
 }

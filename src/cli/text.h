@@ -9,9 +9,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Returns the code point of a well-formed sequence of `len` bytes. */
-uint32_t text_point(const char *p, size_t len);
-
 /* Returns the columns that UTF-8 text takes. A byte that is not UTF-8 counts as 1. */
 size_t text_width(struct str text);
 
@@ -45,3 +42,6 @@ void text_time(int64_t ms, char *out);
 
 /* Returns milliseconds since 1970 by the wall clock, for showing only. */
 int64_t text_now_ms(void);
+
+/* Compares names as people sort them: numbers inside count as numbers, n2 comes before n10. */
+int text_order(const char *a, const char *b);

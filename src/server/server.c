@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "server/server.h"
 
+#include "base/inert.h"
 #include "base/log.h"
 #include "server/secrets.h"
 #include "server/server_internal.h"
@@ -372,7 +373,7 @@ int server_main(int argc, char **argv)
     arena_init(&server.arena);
     enum err r = server_options_read(argc, argv, &server.arena, &server.o, &e);
     if (r != ERR_OK) {
-        (void)fprintf(stderr, "weir server: %s\n", e.text);
+        inert_print_error("server", &e);
         arena_done(&server.arena);
         return r == ERR_USAGE ? 2 : 1;
     }

@@ -4,6 +4,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/sim.h"
 
+#include "base/inert.h"
+
 #include "sim/sim_options.h"
 #include "sim/play.h"
 
@@ -39,7 +41,7 @@ int sim_main(int argc, char **argv)
         }
     }
     if (r != ERR_OK) {
-        (void)fprintf(stderr, "weir sim: %s\n", e.text);
+        inert_print_error("sim", &e);
         return exit_of(r);
     }
     return play_stopped_by() > 0 ? EXIT_SIGNAL + play_stopped_by() : 0;

@@ -5,6 +5,7 @@
 
 #include "core/sched/explain/explain_keep.h"
 #include "wire/part_json.h"
+#include "wire/price.h"
 #include "wire/reason_text.h"
 
 #include <inttypes.h>
@@ -265,13 +266,12 @@ static uint32_t room_suggestions(const struct core *core, task_id id, const stru
     const uint32_t priority =
         explain_time_for_room(why->reason.code) ? explain_time_priority(core, id) : 0;
     if (priority != 0) {
-        /* A priority takes from the task's own project, so the command says what it costs; as a comment, so that it can be copied. */
-        const struct task *task = query_task(core, id);
-        const bool all = query_pool(core, task->pool)->policy == POLICY_PRIORITY;
-        ret[count++] = arena_fmt(
-            arena, "weir task edit %" PRIu64 " --priority %u  # stops running tasks of %s%s%s",
-            id.v, priority, all ? "lower priority" : "project '",
-            all ? "" : query_account_name(core, task->account), all ? "" : "'");
+        const struct task_spec raised = {.priority = priority};
+        const struct task_edit edit = {.fields = TASK_EDIT_priority, .spec = &raised};
+        struct input in = {.type = INPUT_TASK_EDIT, .task = {.task = id, .edit = &edit}};
+        ret[count++] = price_tag(
+            core, arena_fmt(arena, "weir task edit %" PRIu64 " --priority %u", id.v, priority), &in,
+            arena);
     }
     return count;
 }
@@ -289,7 +289,12 @@ static const char *ahead(const struct core *core, task_id id, const struct reaso
         task->account.v != holder->account.v || task->priority != holder->priority) {
         return NULL;
     }
-    return arena_fmt(arena, "weir task move %" PRIu64 " --ahead-of %" PRIu64, id.v, holder->id.v);
+    struct input in = {.type = INPUT_TASK_MOVE,
+                       .task = {.task = id, .move = {.other = holder->id, .behind = false}}};
+    return price_tag(
+        core,
+        arena_fmt(arena, "weir task move %" PRIu64 " --ahead-of %" PRIu64, id.v, holder->id.v), &in,
+        arena);
 }
 
 /* Returns the one command that helps with this code; NULL: there is none. */
@@ -333,7 +338,7 @@ static const char *quota(const struct core *core, const struct explanation *why,
                   query_account_name(core, account->id), query_pool_name(core, why->reason.pool),
                   limit ? "--limit " : "", name, buf_text(&text));
     buf_done(&text);
-    return command;
+    return price_tag_quota(core, command, why, limit, account->held + why->reason.wanted, arena);
 }
 
 /* Suggests what helps a task that a bound of its accounts or its user holds back. */

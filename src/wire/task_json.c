@@ -228,13 +228,17 @@ void task_json_short(struct task_writer *writer, struct json_out *j, const struc
     struct reason reason = reason_of(writer, task);
     json_out_put(j, "{id:%lu,name:%s", task->id.v, spec.name);
     part_json_texts(j, "command", spec.argv, spec.argv_count);
-    json_out_put(j, "user:%s,project:%s,state:%s,priority:%u,position:%zu", spec.user, spec.project,
+    json_out_put(j, "pool:%s,user:%s,project:%s,state:%s,priority:%u,position:%zu",
+                 query_pool_name(writer->core, task->pool), spec.user, spec.project,
                  names_task_state((enum task_state)task->state), task->priority,
                  (uint64_t)position);
     part_json_request(j, writer->core, &shape->request);
     json_out_put(j, "instances:%u", task->instance_count);
     counts_json(j, task);
-    json_out_put(j, "submitted_at:%td,reason:", task->submitted_ms);
+    json_out_put(j, "submitted_at:%td,cause:%s", task->submitted_ms,
+                 names_end_cause((enum end_cause)task->cause));
+    explain_json_evicted(j, writer->core, task);
+    json_out_put(j, "reason:");
     reason_text_json(j, writer->core, &reason);
     json_out_end(j);
 }

@@ -45,7 +45,7 @@ void task_json_writer_init(struct task_writer *writer, const struct core *core,
 void task_json(struct task_writer *writer, struct json_out *j, const struct task *task,
                unsigned parts);
 
-/* Writes an item of the queue: id name user project state priority position resources instances
- * counts submitted_at reason. The caller walks the queue and counts `position`. */
+/* Writes an item of the queue: id name command pool user project state priority position resources
+ * instances counts submitted_at cause evicted reason. The caller walks the queue and counts `position`. */
 void task_json_short(struct task_writer *writer, struct json_out *j, const struct task *task,
                      uint32_t position);

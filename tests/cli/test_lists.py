@@ -30,7 +30,7 @@ LISTS = {
     "task-list-sorted": ["task", "list", "--sort", "-priority", "--columns", "id,priority"],
     "task-list-quiet": ["task", "list", "-q", "--state", "pending"],
     "pool-list": ["pool", "list"],
-    "queue": ["queue", "--columns", "position,id,priority,resources,reason"],
+    "queue": ["queue", "--columns", "pool,position,id,priority,resources,reason"],
 }
 
 
@@ -50,11 +50,75 @@ def test_a_terminal_gets_80_columns(filled, name):
     golden.check(f"{name}-tty", text)
 
 
-def test_a_narrow_terminal_leaves_out_what_is_the_same_in_every_line(filled):
-    head = filled.terminal("task", "list", "--color", "never").finish()[1].splitlines()[0].split()
-    assert head == ["ID", "STATE", "NAME", "RESOURCES", "SUBMITTED", "RUNTIME", "DETAIL"]
-    head = filled.terminal("task", "list", "--color", "never", columns=200).finish()[1].splitlines()[0].split()
-    assert all(title in head for title in ("USER", "PROJECT", "POOL", "INST"))
+def screen(weir, *command, columns):
+    """What a terminal of that width shows, without colours. No line is longer than the terminal is wide."""
+    text = weir.terminal(*command, "--color", "never", columns=columns).finish()[1]
+    assert all(len(line) <= columns for line in text.splitlines()), text
+    return text
+
+
+def heads(text):
+    """The titles of a screen's table, and the line above it ("" where there is none)."""
+    lines = text.splitlines()
+    above = lines.pop(0) if lines[0].startswith("all: ") else ""
+    return lines[0].split(), above
+
+
+def test_a_narrow_terminal_says_once_what_is_the_same_in_every_line(filled):
+    user = filled.task(1)["user"]
+    head, above = heads(screen(filled, "task", "list", columns=80))
+    assert head == ["ID", "STATE", "NAME", "RESOURCES", "SUBMITTED", "RUNTIME"]
+    assert above == f"all: user {user}, project default, pool default, inst 1"
+    head, above = heads(screen(filled, "task", "list", columns=200))
+    assert all(title in head for title in ("USER", "PROJECT", "POOL", "INST", "DETAIL")) and above == ""
+
+
+@pytest.fixture(scope="module")
+def busy(request):
+    """Tasks of two users and projects in two pools: too much for 80 columns. No text depends on this machine."""
+    from weir_harness import Weir
+
+    weir = Weir(["--fake-gpus", "2"])
+    weir.start()
+    request.addfinalizer(weir.close)
+
+    def submit(user, project, *args):
+        who = {"WEIR_SERVER": weir.url, "WEIR_TOKEN": tokens[user]}
+        weir.weir("submit", "--project", project, *args, env=who)
+
+    tokens = {}
+    for user in ("ann", "benedikt"):
+        tokens[user] = weir.weir("token", "create", "--scope", "admin", "--name", user).stdout.strip()
+    for project in ("computer-vision", "nlp"):
+        weir.weir("project", "create", project)
+    weir.weir("pool", "create", "a100-spot")
+    weir.weir("quota", "set", "nlp", "--pool", "default", "--limit", "gpu=0")
+    submit("ann", "computer-vision", "--gpus", 2, "--name", "resnet-50-from-scratch", "--", "sleep", "1000")
+    weir.wait_state(1, "running")
+    submit("benedikt", "nlp", "--gpus", 1, "--array", "1-12", "--name", "sweep", "--", "true")
+    submit("benedikt", "nlp", "--pool", "a100-spot", "--name", "bert-large-uncased-whole-word-masking", "--", "true")
+    submit("ann", "nlp", "--stage", "--gpus", 1, "--", "python", "train.py", "--config", "configs/long/name.yaml")
+    weir.wait_until(lambda: weir.task(2)["reason"]["code"] == "over-limit", lambda: weir.task(2)["reason"])
+    return weir
+
+
+def still(text):
+    """A screen with its times replaced by marks that are as wide."""
+    text = re.sub(r"(\d+[smhd] ago|just now) *", lambda m: "<ago>".ljust(len(m[0])), text)
+    return re.sub(r"(?m)( *)\b\d+(\.\d)?s(?=$| )", lambda m: "<span>".rjust(len(m[0])), text)
+
+
+@pytest.mark.parametrize("columns", (80, 100, 200))
+@pytest.mark.parametrize("command", ("task list", "queue"))
+def test_nothing_that_matters_is_lost_at_any_width(busy, command, columns):
+    text = screen(busy, *command.split(), columns=columns)
+    words = " ".join(text.split())
+    for needed in ("nlp", "a100-spot", "default", "gpu=1", "ann" if command == "task list" else "benedikt"):
+        assert needed in words, (needed, text)
+    for task in busy.weir_json(*command.split()):
+        if task["reason"] is not None:
+            assert task["reason"]["message"] in words, text
+    golden.check(f"{command.replace(' ', '-')}-{columns}", re.sub(r" +\n", "\n", still(text)))
 
 
 def test_projects_and_instances_are_shown_within_80_columns(weir):
@@ -65,14 +129,13 @@ def test_projects_and_instances_are_shown_within_80_columns(weir):
     weir.weir("submit", "--project", "vision", "--instances", slots + 2, "--name", "many", "--", "sleep", "1000")
     weir.weir("submit", "--name", "one", "--", "true")
     weir.wait_until(lambda: weir.task(1)["counts"]["active"] == slots, "all slots are taken")
-    lines = weir.terminal("task", "list", "--color", "never").finish()[1].splitlines()
-    assert all(len(line) <= 80 for line in lines)
-    assert lines[0].split() == ["ID", "STATE", "NAME", "PROJECT", "RESOURCES", "INST", "SUBMITTED", "RUNTIME", "DETAIL"]
-    assert lines[2].split()[3] == "vision" and f" {slots}/{slots + 2} " in lines[2]
-    lines = weir.terminal("queue", "--color", "never").finish()[1].splitlines()
-    assert all(len(line) <= 80 for line in lines)
-    assert lines[0].split() == ["PLACE", "ID", "NAME", "PROJECT", "RESOURCES", "INST", "SUBMITTED", "REASON"]
-    assert {line.split()[3] for line in lines[1:]} == {"vision", "default"}
+    text = screen(weir, "task", "list", columns=80)
+    assert {"ID", "STATE", "NAME", "PROJECT", "RESOURCES", "INST"} <= set(heads(text)[0])
+    assert re.search(rf"\bmany\b.* vision\b.* slots=1 +{slots + 2} ", text)
+    assert f"    {slots} running, 2 waiting; waits for 1 slot" in text
+    text = screen(weir, "queue", columns=80)
+    assert {"POOL", "PLACE", "ID", "NAME", "PROJECT", "RESOURCES", "INST"} <= set(heads(text)[0])
+    assert re.search(r"\bmany\b.* vision\b", text) and re.search(r"\bone\b.* default\b", text)
 
 
 def test_a_filter_that_names_nothing_is_refused(filled):
@@ -162,6 +225,41 @@ def test_an_empty_list_teaches(weir_factory):
     assert "weir run -- echo hello" in result.stderr
     assert weir.weir("task", "list", "--json").stdout == "[]\n"
     assert weir.weir("task", "list", "--json").stderr == ""
+
+
+def test_an_empty_answer_says_what_was_looked_at(weir_factory):
+    """Not that there is nothing at all: other tasks and other pools are there."""
+    weir = weir_factory()
+    weir.weir("pool", "create", "spare")
+    weir.weir("run", "--", "true")
+    missed = weir.weir("task", "list", "--state", "pending", "--active").stderr
+    assert missed == "no tasks match --state pending --active; `weir task list` shows all tasks\n"
+    assert weir.weir("queue").stderr == "no tasks waiting in any of 2 pools: default, spare\n"
+    assert weir.weir("queue", "--pool", "spare").stderr == "no tasks waiting in pool spare\n"
+    assert weir.weir("queue", "--json").stdout == "[]\n"
+
+
+def test_the_queue_of_every_pool_is_shown(weir_factory):
+    """One pool after the other, each with its own places, also over several pages of the API."""
+    weir = weir_factory()
+    weir.weir("pool", "create", "spare")
+    weir.weir("pool", "pause", "default")
+    tasks = {"spare": [], "default": []}
+    for pool in ("spare", "default", "spare"):
+        tasks[pool].append(int(weir.weir("submit", "--pool", pool, "--", "true").stdout))
+    listed = [(t["pool"], t["position"], t["id"]) for t in weir.weir_json("queue")]
+    assert listed == [
+        ("default", 1, tasks["default"][0]),
+        ("spare", 1, tasks["spare"][0]),
+        ("spare", 2, tasks["spare"][1]),
+    ]
+    assert [t["id"] for t in weir.weir_json("queue", "--pool", "spare")] == tasks["spare"]
+    found, cursor = [], ""
+    while cursor is not None:
+        page = weir.api("GET", f"queue?limit=1{cursor and '&cursor='}{cursor}").json
+        found += [(t["pool"], t["position"], t["id"]) for t in page["items"]]
+        cursor = page["next"]
+    assert found == listed
 
 
 def test_completion_knows_live_names(filled):

@@ -143,7 +143,7 @@ def test_logs_by_stream_and_instance(weir):
     script = "echo out $INSTANCE_ID; echo err $INSTANCE_ID >&2"
     task = weir.weir("submit", "--array", "5-6", "--", "sh", "-c", script).stdout.strip()
     weir.weir("task", "wait", task)
-    assert sorted(weir.weir("task", "logs", task, "--stream", "stdout").stdout.splitlines()) == ["out 5", "out 6"]
+    assert sorted(weir.weir("task", "logs", task, "--stream", "stdout").stdout.splitlines()) == ["0: out 5", "1: out 6"]
     only = weir.weir("task", "logs", task + ".1", "--stream", "stderr")
     assert only.stderr == "err 6\n" and only.stdout == ""
     attempt = weir.weir("task", "logs", task + ".0:1")

@@ -162,7 +162,7 @@ def test_db_check_and_backup_and_restore(weir):
     assert weir.weir("db", "restore", "--dir", weir.dir, backup, check=False).returncode != 0  # not empty
     weir.dir = weir.root / "restored"
     weir.weir("db", "restore", "--dir", weir.dir, backup)
-    weir.start(port=0)
+    weir.start([*weir.args, "--login"], port=0)  # the login of the old directory would stay in use
     assert weir.weir("task", "logs", "1").stdout == "kept\n"
 
 

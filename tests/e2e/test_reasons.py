@@ -50,7 +50,8 @@ def waits(s, task, code):
 def helps(s, task, suggestions, begin):
     """The suggestion that begins so is a command; with it the task runs."""
     [command] = [one for one in suggestions if one.startswith(begin)]
-    s.weir(*shlex.split(command, comments=True)[1:])
+    words = shlex.split(command, comments=True)[1:]
+    s.weir(*words, *(["--yes"] if "#" in command and words[0] == "task" else []))
     s.wait_state(task, "running")
 
 

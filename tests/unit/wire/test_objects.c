@@ -145,9 +145,8 @@ static void a_waiting_task_says_what_it_waits_for(void **state)
                         "places are kept for the task as they become free");
     assert_string_equal(text_at(doc, "suggestions[0]"),
                         "request 2 foo or less, and the task can start now");
-    assert_string_equal(
-        text_at(doc, "suggestions[1]"),
-        "weir task edit 2 --priority 51  # stops running tasks of project 'default'");
+    assert_string_equal(text_at(doc, "suggestions[1]"),
+                        "weir task edit 2 --priority 51  # would stop task 1 of root, losing 0s");
 }
 
 static void queue_items_share_a_reason(void **state)

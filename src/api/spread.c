@@ -1,0 +1,82 @@
+/* spread.c - see spread.h. The submission is decided once more, and nothing of that is applied: what a
+ * task becomes is known only to the core. SPDX-License-Identifier: Apache-2.0 */
+#include "api/spread.h"
+
+#include "api/api_internal.h"
+#include "core/model/resource.h"
+#include "io/http_request.h"
+
+#include <string.h>
+
+/* Only such a task can be divided. */
+static bool may_be_wide(const struct task_spec *spec)
+{
+    return spec->instances == 1 && !spec->gang && spec->slots_milli > SLOT_MILLI;
+}
+
+static long long largest_node(const struct core *core, pool_id pool)
+{
+    int64_t most = 0;
+    node_id after = {0};
+    const struct node *node;
+    while ((node = query_pool_node_next(core, pool, after)) != NULL) {
+        after = node->id;
+        most = node->slots_milli > most ? node->slots_milli : most;
+    }
+    return (long long)(most / SLOT_MILLI);
+}
+
+static void refuse(struct call *call, const struct task_spec *asked, const struct fact *fact)
+{
+    const struct core *core = call_core(call);
+    const pool_id pool = fact->task_submitted.pool;
+    const long long slots = (long long)(asked->slots_milli / SLOT_MILLI);
+    const long long most = largest_node(core, pool);
+    const char *flag = asked->needs_gpu ? "gpus" : "slots";
+    const long long nodes = most > 0 ? (slots + most - 1) / most : 1;
+    call_failf(
+        call, ERR_INVALID, asked->needs_gpu ? "gpu" : "slots",
+        "%lld %s are more than the %lld of the largest node in pool '%s'; --spread runs the "
+        "task as %u instances of %lld each, --instances %lld --gang --%s %lld gives each node one",
+        slots, flag, most, query_pool_name(core, pool), fact->task_submitted.spec->instances,
+        (long long)(fact->task_submitted.request->slots_milli / SLOT_MILLI), nodes, flag,
+        (slots + nodes - 1) / nodes);
+}
+
+bool spread_refused(struct call *call, const struct submission *submission)
+{
+    const char *consent = http_request_query(call->request, "spread");
+    if (consent == NULL || strcmp(consent, "allow") == 0) {
+        return false;
+    }
+    if (strcmp(consent, "refuse") != 0) {
+        call_failf(call, ERR_INVALID, "spread", "'spread' must be allow or refuse");
+        return true;
+    }
+    bool any = false;
+    for (uint32_t i = 0; i < submission->count; i++) {
+        any = any || may_be_wide(&submission->specs[i]);
+    }
+    const struct input in = {.type = INPUT_TASK_SUBMIT,
+                             .now_ms = call_now_ms(call),
+                             .actor = call->actor,
+                             .cause = call->cause,
+                             .submit = *submission};
+    struct facts facts;
+    fact_list_init(&facts, call_arena(call));
+    if (!any || core_decide(call_core(call), &in, &facts) != VERDICT_OK) {
+        return false; /* the submission itself says what is wrong */
+    }
+    uint32_t at = 0;
+    for (size_t i = 0; i < facts.count; i++) {
+        if (facts.at[i].type != FACT_TASK_SUBMITTED) {
+            continue;
+        }
+        const struct task_spec *asked = &submission->specs[at++];
+        if (may_be_wide(asked) && facts.at[i].task_submitted.spec->instances > 1) {
+            refuse(call, asked, &facts.at[i]);
+            return true;
+        }
+    }
+    return false;
+}

@@ -1,0 +1,88 @@
+/* task_query.c - see task_query.h. SPDX-License-Identifier: Apache-2.0 */
+#include "cli/task_query.h"
+
+#include "cli/api.h"
+#include "cli/text.h"
+
+#include <string.h>
+
+/* Flags whose value goes to the API as it is. */
+static const char *const texts[] = {
+#define WORDS(id, letter, value, help, complete) #id,
+#define TEXT WORDS
+#include "wire/task_filters.def"
+};
+
+static const char *const others[] = {"since", "active", "ended"};
+
+enum { TEXT_COUNT = sizeof texts / sizeof *texts, OTHER_COUNT = sizeof others / sizeof *others };
+
+static enum err since_add(struct cli *cli, const char **path, struct error *e)
+{
+    const char *since = args_text(&cli->args, "since");
+    int64_t since_ms;
+    if (since == NULL) {
+        return ERR_OK;
+    }
+    if (!text_moment(str_of(since), text_now_ms(), &since_ms)) {
+        return fail(e, ERR_USAGE, "--since is '%.60s'; 2h or 2026-11-15T12:00:00Z would do", since);
+    }
+    char time[TEXT_TIME_MAX];
+    text_time(since_ms, time);
+    *path = arena_fmt(&cli->arena, "%ssince=%s&", *path, api_escape(&cli->arena, time));
+    return ERR_OK;
+}
+
+enum err task_query_path(struct cli *cli, const char **ret_path, struct error *e)
+{
+    struct arena *arena = &cli->arena;
+    const char *path = "/tasks?";
+    for (size_t i = 0; i < TEXT_COUNT; i++) {
+        const char *value = args_text(&cli->args, texts[i]);
+        if (value != NULL) {
+            path = arena_fmt(arena, "%s%s=%s&", path, texts[i], api_escape(arena, value));
+        }
+    }
+    if (since_add(cli, &path, e) != ERR_OK) {
+        return ERR_USAGE;
+    }
+    bool active = args_has(&cli->args, "active");
+    bool ended = args_has(&cli->args, "ended");
+    if (active != ended) {
+        path = arena_fmt(arena, "%sended=%s&", path, ended ? "true" : "false");
+    }
+    char *trimmed = arena_str(arena, path);
+    trimmed[strlen(trimmed) - 1] = '\0';
+    *ret_path = trimmed;
+    return ERR_OK;
+}
+
+static void flag_add(struct buf *out, const struct args *args, const char *name)
+{
+    const char *value = args_text(args, name);
+    if (args_has(args, name)) {
+        buf_addf(out, " --%s%s%s", name, value == NULL ? "" : " ", value == NULL ? "" : value);
+    }
+}
+
+void task_query_empty(struct cli *cli)
+{
+    struct buf raw;
+    struct buf flags;
+    buf_init(&raw, ERROR_TEXT_MAX);
+    buf_init(&flags, ERROR_TEXT_MAX * 6);
+    for (size_t i = 0; i < TEXT_COUNT; i++) {
+        flag_add(&raw, &cli->args, texts[i]);
+    }
+    for (size_t i = 0; i < OTHER_COUNT; i++) {
+        flag_add(&raw, &cli->args, others[i]);
+    }
+    if (raw.len == 0) {
+        context_say("no tasks; `weir run -- echo hello` runs one");
+    } else {
+        text_escape(&flags, (struct str){.p = buf_text(&raw), .len = raw.len});
+        context_say("no tasks match%s; `weir task list` shows all tasks", buf_text(&flags));
+    }
+    buf_done(&flags);
+    buf_done(&raw);
+}

@@ -1,0 +1,11 @@
+/* task_query.h - the filters of `weir task list`, as the API takes them and as a person reads them.
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "cli/context.h"
+
+/* Writes the path of GET /tasks with the filters that the flags name. */
+must_use enum err task_query_path(struct cli *cli, const char **ret_path, struct error *e);
+
+/* Says that no task matches the filters. Without filters: how to run the first task. */
+void task_query_empty(struct cli *cli);

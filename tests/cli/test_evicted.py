@@ -1,0 +1,57 @@
+"""A task that lost its place says so wherever it is shown. SPDX-License-Identifier: Apache-2.0"""
+
+import re
+
+import pytest
+
+AGAIN = r"evicted (just now|\d+s ago) for task 2 \(project nlp, its share\), waits again: "
+
+
+@pytest.fixture
+def borrower(weir_factory):
+    """Two GPUs: `weir run` follows task 1, which borrows both; task 2 takes them back."""
+    weir = weir_factory("--fake-gpus", "2")
+    weir.weir("project", "create", "nlp")
+    weir.weir("project", "create", "vision")
+    weir.weir("quota", "set", "nlp", "--pool", "default", "gpu=2")
+    follower = weir.spawn("run", "--project", "vision", "--gpus", 2, "--name", "borrower", "--", "sleep", "1000")
+    weir.wait_until(lambda: weir.api("GET", "tasks/1").status == 200, "the first task")
+    weir.wait_state(1, "running")
+    weir.submit("sleep", "1000", project="nlp", name="owner", resources={"gpu": 2})
+    weir.wait_until(lambda: weir.task(1)["counts"]["preempted"] == 1 and weir.task(1)["state"] == "pending", "the eviction")
+    yield weir, follower
+    follower.kill()
+    follower.wait()
+    follower.stdout.close()
+    follower.stderr.close()
+
+
+def test_lists_and_show_say_that_a_task_was_evicted(borrower):
+    weir, _ = borrower
+    for command in (["task", "list", "--state", "pending"], ["queue"], ["task", "show", "1"]):
+        said = weir.weir(*command).stdout
+        assert re.search(AGAIN + "asks for 2 slots", said), (command, said)
+    assert "evicted" not in weir.weir("task", "list", "--state", "running").stdout
+    assert weir.weir_json("queue")[0]["evicted"]["claimant"] == 2
+
+
+def test_weir_run_says_that_its_task_was_evicted(borrower):
+    weir, follower = borrower
+    line = follower.stderr.readline().decode()
+    assert line == "weir: task 1 was evicted for task 2 (project nlp, its share); it waits again\n"
+    weir.weir("task", "kill", "2")
+    weir.wait_state(1, "running")
+    assert "evicted" not in weir.weir("task", "list", "--state", "running").stdout
+
+
+def test_a_task_with_places_says_which_part_was_evicted(weir_factory):
+    weir = weir_factory("--fake-gpus", "2")
+    weir.weir("project", "create", "nlp")
+    weir.weir("project", "create", "vision")
+    weir.weir("quota", "set", "nlp", "--pool", "default", "gpu=1")
+    weir.weir("submit", "--project", "vision", "--gpus", 1, "--array", "0-1", "--", "sleep", "1000")
+    weir.wait_until(lambda: weir.task(1)["counts"]["active"] == 2, "both instances")
+    weir.submit("sleep", "1000", project="nlp", resources={"gpu": 1})
+    weir.wait_until(lambda: weir.task(1)["counts"]["waiting"] == 1, "the eviction")
+    said = weir.weir("task", "show", "1").stdout
+    assert re.search(r"an instance was evicted .* for task 2 \(project nlp, its share\) and waits again", said), said
