@@ -95,8 +95,8 @@ must_use enum err store_open(const struct store_options *options, struct store *
 void store_close(struct store *store);
 
 /* Stores the whole batch on disk, or nothing. Logs are flushed first. ERR_IO: full disk, failed
- * write. ERR_BUSY: another process held a lock for too long. ERR_INVALID: a log offset is out of
- * range. ERR_INTERNAL: the facts do not continue the stored numbers. After a failure the next call
+ * write. ERR_BUSY: another process held a lock for too long. ERR_INVALID: the store refuses the
+ * content of a row or the offset of a piece of output. ERR_INTERNAL: the facts do not continue the stored numbers. After a failure the next call
  * may succeed. */
 must_use enum err store_commit(struct store *store, const struct store_batch *batch,
                                struct error *e);

@@ -22,7 +22,7 @@ static enum err facts_put(struct store *store, const struct store_fact *facts, s
         db_bind_blob(stmt, 4, facts[i].body);
         enum err r = db_run(stmt, "store a fact", e);
         if (r != ERR_OK) {
-            return r;
+            return fail_in(e, "fact %" PRIu64 " of type %" PRIu32, facts[i].seq, facts[i].type);
         }
     }
     return ERR_OK;
@@ -46,7 +46,7 @@ static enum err history_put(struct store *store, const struct store_history *row
         db_bind_blob(stmt, 10, row->json);
         enum err r = db_run(stmt, "store an ended task", e);
         if (r != ERR_OK) {
-            return r;
+            return fail_in(e, "task %" PRIu64, row->task);
         }
     }
     return ERR_OK;
