@@ -7,6 +7,7 @@ import http.client
 import json
 import os
 import pathlib
+import resource
 import select
 import shutil
 import signal
@@ -21,10 +22,11 @@ from weir_harness import DEADLINE_S, Answer, weir_bin
 class Server:
     """One data directory and the server on it."""
 
-    def __init__(self, config=None):
+    def __init__(self, config=None, files=None):
         self.root = pathlib.Path(tempfile.mkdtemp(prefix="weir-api-"))
         self.dir = self.root / "data"
         self.config = config
+        self.files = files  # at most so many open files
         self.process = None
         self.port = 0
 
@@ -38,6 +40,7 @@ class Server:
         with open(self.root / "server.log", "ab") as log:
             self.process = subprocess.Popen(
                 [*command, "--ready-fd", str(write_fd)],
+                preexec_fn=self.files and (lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (self.files, self.files))),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
