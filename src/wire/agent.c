@@ -102,7 +102,8 @@ static void state_get(struct record_json *in, const struct record_field *field,
 /* clang-format off */
 static const struct record_table join_table = RECORD_JSON_TABLE(agent_join,
     RECORD_JSON_ROW(agent_join, name, "name", TEXT, 1, NAME_LEN_MAX, .required = name_wanted, .json = &record_json_name),
-    RECORD_JSON_ROW(agent_join, pool, "pool", TEXT, 0, NAME_LEN_MAX, .sparse = true));
+    RECORD_JSON_ROW(agent_join, pool, "pool", TEXT, 0, NAME_LEN_MAX, .sparse = true),
+    RECORD_JSON_ROW(agent_join, machine, "machine", TEXT, 0, AGENT_MACHINE_LEN, .sparse = true));
 static const struct record_table joined_table = RECORD_JSON_TABLE(agent_joined,
     RECORD_JSON_ROW(agent_joined, node, "node", TEXT, 1, NAME_LEN_MAX, .required = name_wanted, .json = &record_json_name),
     RECORD_JSON_ROW(agent_joined, credential, "credential", TEXT, 0, AGENT_CREDENTIAL_MAX, .required = text_wanted));

@@ -3,6 +3,7 @@ under the test's control. SPDX-License-Identifier: Apache-2.0
 """
 
 import base64
+import hashlib
 import http.client
 import json
 import os
@@ -175,12 +176,13 @@ class FakeAgent:
             "gpu_memory": 0,
             "resources": resources,
         }
+        self.machine = hashlib.md5(name.encode()).hexdigest()  # each name has a machine of its own
         self.batch = 0
         self.stream = None
 
     def join(self):
         answer = self.server.call(
-            "POST", "agent/join", {"name": self.name, "pool": "default"}, token=self.server.join_token
+            "POST", "agent/join", {"name": self.name, "pool": "default", "machine": self.machine}, token=self.server.join_token
         )
         assert answer.status == 201, answer.body
         self.credential = answer.json["credential"]

@@ -57,10 +57,11 @@ static const char *const stmt_sql[STMT_COUNT] = {
     [STMT_SNAPSHOT_SECOND] = "SELECT seq FROM snapshot ORDER BY seq DESC LIMIT 1 OFFSET 1",
     [STMT_SNAPSHOT_DELETE] = "DELETE FROM snapshot WHERE seq < ?1",
     [STMT_TOKEN_PUT] = "INSERT OR REPLACE INTO token "
-                       "(hash, id, scope, name, created_ms, expires_ms) "
-                       "VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                       "(hash, id, scope, name, created_ms, expires_ms, uses, pool, node, machine) "
+                       "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
     [STMT_TOKEN_DELETE] = "DELETE FROM token WHERE hash = ?1",
-    [STMT_TOKEN_ALL] = "SELECT hash, id, scope, name, created_ms, expires_ms FROM token "
+    [STMT_TOKEN_ALL] = "SELECT hash, id, scope, name, created_ms, expires_ms, "
+                       "uses, pool, node, machine FROM token "
                        "ORDER BY created_ms, id",
 };
 
@@ -289,7 +290,8 @@ enum err store_tokens(struct store *store, store_token_fn fn, void *ctx, struct 
             return r;
         }
         struct store_token token = {.created_ms = sqlite3_column_int64(stmt, 4),
-                                    .expires_ms = sqlite3_column_int64(stmt, 5)};
+                                    .expires_ms = sqlite3_column_int64(stmt, 5),
+                                    .uses = sqlite3_column_int64(stmt, 6)};
         struct str hash = db_str(stmt, 0);
         if (hash.len != sizeof token.hash) {
             (void)sqlite3_reset(stmt);
@@ -300,6 +302,9 @@ enum err store_tokens(struct store *store, store_token_fn fn, void *ctx, struct 
         column_copy(stmt, 1, token.id, sizeof token.id);
         column_copy(stmt, 2, token.scope, sizeof token.scope);
         column_copy(stmt, 3, token.name, sizeof token.name);
+        column_copy(stmt, 7, token.pool, sizeof token.pool);
+        column_copy(stmt, 8, token.node, sizeof token.node);
+        column_copy(stmt, 9, token.machine, sizeof token.machine);
         fn(ctx, &token);
     }
 }
