@@ -12,11 +12,6 @@ enum {
     JOIN_EXPIRES_MS = 60 * 60 * 1000,
 };
 
-struct json_out;
-
-/* Writes a token; `secret` NULL: without its secret. Defined in tokens.c. */
-void token_json(struct json_out *j, const struct store_token *token, const char *secret);
-
 /* Limits a new join token to the pool and to this number of joins (0: the default). */
 void join_limit(struct store_token *token, const char *pool, int64_t uses);
 

@@ -9,27 +9,6 @@
 #include "api/named.h"
 #include "api/page.h"
 
-void token_json(struct json_out *j, const struct store_token *token, const char *secret)
-{
-    const bool join = strcmp(token->scope, "join") == 0;
-    json_out_object(j);
-    json_out_kv_text(j, "id", token->id);
-    json_out_kv_text(j, "scope", token->scope);
-    json_out_kv_text(j, "name", token->name);
-    json_out_kv_time(j, "created_at", token->created_ms);
-    json_out_kv_time(j, "expires_at", token->expires_ms);
-    if (join && token->uses != 0) {
-        json_out_kv_i64(j, "uses", token->uses > 0 ? token->uses : 0);
-    }
-    if (join && token->node[0] != '\0') {
-        json_out_kv_text(j, "node", token->node);
-    }
-    if (secret != NULL) {
-        json_out_kv_text(j, "token", secret);
-    }
-    json_out_end(j);
-}
-
 /* Reads how often a join token may be used; 0: not said. */
 static bool uses_read(struct call *call, const struct doc *body, int64_t *ret)
 {

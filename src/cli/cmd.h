@@ -71,6 +71,7 @@ int cmd_data_config_init(struct cli *cli);
 int cmd_data_state_export(struct cli *cli);
 int cmd_data_db_backup(struct cli *cli);
 int cmd_data_db_restore(struct cli *cli);
+int cmd_data_db_adopt(struct cli *cli);
 int cmd_data_db_check(struct cli *cli);
 
 int cmd_complete_script(struct cli *cli);

@@ -380,6 +380,17 @@ const struct command commands_admin[] = {
      .args_max = 1,
      .complete = COMPLETE_DIRS,
      .run = cmd_data_db_restore},
+    {.name = "db adopt",
+     .args = "",
+     .help = "go on with what is left of a data directory whose parts do not belong together",
+     .more =
+         "Where the database is missing, the state goes on from the newest snapshot: what "
+         "happened\n"
+         "after it, ended tasks, tokens and the index of the output are lost. log/ is kept beside\n"
+         "as log.left-N/. Else the other parts are taken as parts of the database.",
+     .examples = "weir db adopt --dir /var/lib/weir",
+     .groups = {flags_dir, flags_yes, flags_json},
+     .run = cmd_data_db_adopt},
     {.name = "db check",
      .args = "",
      .help = "check a data directory for damage",

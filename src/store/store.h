@@ -208,6 +208,10 @@ must_use enum err store_backup(const char *dir, const char *to, struct error *e)
 /* Puts a backup into an empty or missing data directory (else ERR_CONFLICT). The database comes
  * last, so an interrupted restore leaves no database. */
 must_use enum err store_backup_restore(const char *from, const char *dir, struct error *e);
+/* Goes on with what is left of a data directory, after the refusal of store_open(). Where the database
+ * is missing, a new one begins with the newest snapshot (*ret_seq; 0: there is none), and log/ is kept
+ * as log.left-N/. Else log/ and snapshot/ get the identity of the database. */
+must_use enum err store_identity_adopt(const char *dir, uint64_t *ret_seq, struct error *e);
 /* Checks database pages, fact numbers, snapshots, and log segments against the index. Each finding
  * names file and place. The callback gets at most STORE_FINDINGS_MAX findings, and one that says
  * there are more. `decode` (NULL: none) says whether a snapshot can be read. ERR_OK: the check was

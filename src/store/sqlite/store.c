@@ -24,7 +24,8 @@ static const char *const stmt_sql[STMT_COUNT] = {
     [STMT_COMMIT] = "COMMIT",
     [STMT_ROLLBACK] = "ROLLBACK",
     [STMT_FACT_PUT] = "INSERT INTO fact (seq, time_ms, type, body) VALUES (?1, ?2, ?3, ?4)",
-    [STMT_FACT_LAST] = "SELECT max(seq) FROM fact",
+    /* An adopted directory begins with a snapshot and no fact. */
+    [STMT_FACT_LAST] = "SELECT coalesce((SELECT max(seq) FROM fact), max(seq)) FROM snapshot",
     [STMT_FACT_FIRST] = "SELECT min(seq) FROM fact",
     [STMT_FACT_PAGE] = "SELECT seq, time_ms, type, body FROM fact WHERE seq > ?1 ORDER BY seq "
                        "LIMIT ?2",
@@ -138,13 +139,15 @@ static enum err snapshots_ahead_move(struct store *store, struct error *e)
 
 static enum err store_set_up(struct store *store, struct error *e)
 {
-    enum err r = datadir_make(store->dir, e);
+    enum err r = store_identity_before(store->dir, e);
+    r = r == ERR_OK ? datadir_make(store->dir, e) : r;
     if (r == ERR_OK) {
         r = datadir_lock(store->dir, &store->lock_fd, e);
     }
     if (r == ERR_OK) {
         r = db_open(store->dir, DB_WRITE, &store->db, e);
     }
+    r = r == ERR_OK ? store_identity_ensure(store->db, store->dir, e) : r;
     if (r == ERR_OK) {
         r = db_prepare(store->db, stmt_sql, STMT_COUNT, store->stmt, e);
     }
