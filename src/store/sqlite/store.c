@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "store/sqlite/store_internal.h"
 
+#include "store/sqlite/migrations.h"
+
 #include "base/mem.h"
 #include "base/vec.h"
 #include "store/datadir.h"
@@ -310,4 +312,9 @@ enum err store_tokens(struct store *store, store_token_fn fn, void *ctx, struct 
         column_copy(stmt, 9, token.machine, sizeof token.machine);
         fn(ctx, &token);
     }
+}
+
+int store_schema_version(void)
+{
+    return migration_count;
 }
