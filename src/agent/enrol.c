@@ -7,6 +7,7 @@
 #include "wire/agent.h"
 
 #include <inttypes.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,6 +20,7 @@ enum {
 
 #define FILE_CREDENTIAL "credential"
 #define FILE_EPOCH "epoch"
+#define FILE_MACHINE "machine"
 #define FILE_URL "server.url"
 
 /* Was the file written after this agent started? Then the file is newer than our command line and
@@ -75,18 +77,40 @@ static must_use enum err token_find(const struct agent_options *options, struct 
     return r;
 }
 
+/* The number that tells this machine's agent from any other that wants its name: 32 hex digits, made
+ * at the first join and kept in D/machine. */
+static must_use enum err machine_find(const char *dir, struct arena *arena, const char **ret,
+                                      struct error *e)
+{
+    unsigned char random[AGENT_MACHINE_LEN / 2];
+    struct str text;
+    if (dirs_read(dir, FILE_MACHINE, arena, &text, NULL) == ERR_OK &&
+        text.len == AGENT_MACHINE_LEN) {
+        *ret = text.p;
+        return ERR_OK;
+    }
+    must(getrandom(random, sizeof random, 0) == (ssize_t)sizeof random);
+    char *hex = arena_alloc(arena, AGENT_MACHINE_LEN + 1);
+    str_hex(hex, random, sizeof random);
+    *ret = hex;
+    return dirs_write(dir, FILE_MACHINE, str_of(hex), e);
+}
+
 static must_use enum err join(const struct agent_options *options, const struct node_spec *node,
                               const char *url, struct arena *arena, const char **ret,
                               struct error *e)
 {
     const char *token = NULL;
+    const char *machine = NULL;
     enum err r = token_find(options, arena, &token, e);
+    r = r == ERR_OK ? machine_find(options->dir, arena, &machine, e) : r;
     if (r != ERR_OK) {
         return r;
     }
     struct buf body;
     buf_init(&body, AGENT_JOIN_BYTES_MAX);
-    agent_join_encode(&(struct agent_join){.name = node->name, .pool = node->pool}, &body);
+    agent_join_encode(
+        &(struct agent_join){.name = node->name, .pool = node->pool, .machine = machine}, &body);
     struct http_client *client = http_client_new(url, token);
     struct http_call call = {.method = "POST",
                              .path = "/api/v1/agent/join",

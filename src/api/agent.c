@@ -3,6 +3,7 @@
 #include "api/api_internal.h"
 #include "api/call.h"
 #include "api/handlers.h"
+#include "api/join.h"
 #include "api/named.h"
 #include "io/http_request.h"
 #include "wire/agent.h"
@@ -38,10 +39,19 @@ void agent_join(struct call *call)
     if (named_pool(call, "pool", join.pool[0] != '\0' ? join.pool : call->name) == NULL) {
         return;
     }
+    struct store_token used;
+    if (!join_allowed(call, &join, &used)) {
+        return;
+    }
     struct store_token token;
     char secret[TOKEN_SECRET_MAX];
     token_make(SCOPE_NODE, join.name, call_now_ms(call), &token, secret);
+    must(str_copy(token.pool, sizeof token.pool, used.pool));
+    must(str_copy(token.machine, sizeof token.machine, join.machine));
     credential_replace(call, join.name, &token);
+    if (used.uses != 0) {
+        host->token_put(host->ctx, &used);
+    }
     buf_clear(&call->out);
     agent_joined_encode(&(struct agent_joined){.node = join.name, .credential = secret},
                         &call->out);

@@ -172,6 +172,7 @@ static void call_begin(struct api *api, struct http_request *request, const stru
     call->name = "";
     call->actor = "nobody";
     call->token = "";
+    call->pool = "";
     call->principal = (struct access_principal){.reach = ACCESS_NOBODY};
     if (token != NULL) {
         must(token_scope_parse(token->scope, &call->scope));
@@ -180,6 +181,7 @@ static void call_begin(struct api *api, struct http_request *request, const stru
                                                        : "user";
         call->name = arena_str(arena, token->name);
         call->token = arena_str(arena, token->id);
+        call->pool = arena_str(arena, token->pool);
         call->principal = access_principal_of(call->scope, call->name);
         call->actor = arena_fmt(arena, "%s:%.*s", what, ACTOR_LEN_MAX - 5, token->name);
     }

@@ -24,6 +24,7 @@ struct call {
     const char *name;                  /* the token's user or node; "" without a token */
     const char *actor;                 /* "user:root" */
     const char *token;                 /* its id, which is no secret; "" without one */
+    const char *pool;                  /* the only pool of a node's token; "": any */
     const char *cause;                 /* request id */
     struct buf out;                    /* the answer under construction; freed with the call */
     unsigned status;

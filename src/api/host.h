@@ -42,6 +42,7 @@ struct host_numbers {
     uint64_t commits;
     uint64_t commit_failures;
     uint64_t commit_us_total;
+    uint64_t logs_refused; /* pieces of output that the store refused */
     uint64_t facts_waiting;
     uint64_t holds_waiting;
     uint64_t snapshots;

@@ -91,6 +91,8 @@ static void store_numbers(struct buf *out, const struct host_numbers *numbers)
     one(out, "weir_store_commits_total", "counter", "Successful commits.", numbers->commits);
     one(out, "weir_store_commit_failures_total", "counter", "Failed commits.",
         numbers->commit_failures);
+    one(out, "weir_store_output_refused_total", "counter",
+        "Pieces of output that the store refused.", numbers->logs_refused);
     head(out, "weir_store_commit_seconds_total", "counter", "Time spent in commits.");
     buf_addf(out, "weir_store_commit_seconds_total %llu.%06llu\n",
              (unsigned long long)(numbers->commit_us_total / 1000000),

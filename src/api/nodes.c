@@ -3,6 +3,7 @@
 #include "api/api_internal.h"
 #include "api/body.h"
 #include "api/handlers.h"
+#include "api/join.h"
 #include "api/named.h"
 #include "api/page.h"
 #include "io/http_request.h"
@@ -114,4 +115,33 @@ void nodes_remove(struct call *call)
         host->token_put(host->ctx, &gone);
     }
     call_answer(call, 204, NULL);
+}
+
+/* POST /nodes/{name}/rejoin: the administrator's word that another machine may have the name. The
+ * token is for this node and its pool, once, within an hour. */
+void nodes_rejoin(struct call *call)
+{
+    const struct api_host *host = call->api->o.host;
+    const struct node *node = query_node_named(call_core(call), call->params[0]);
+    if (node == NULL || node->state == NODE_REMOVED) {
+        call_failf(call, ERR_NOT_FOUND, "", "no node '%.60s'", call->params[0]);
+        return;
+    }
+    if (host->agent_connected(host->ctx, call->params[0])) {
+        call_failf(call, ERR_CONFLICT, "", "node '%s' is connected; stop its agent first",
+                   call->params[0]);
+        return;
+    }
+    struct store_token token;
+    char secret[TOKEN_SECRET_MAX];
+    const char *pool = query_pool_name(call_core(call), node->pool);
+    token_make(SCOPE_JOIN, pool, call_now_ms(call), &token, secret);
+    join_limit(&token, pool, JOIN_USES_DEFAULT);
+    must(str_copy(token.node, sizeof token.node, call->params[0]));
+    token.expires_ms = token.created_ms + JOIN_EXPIRES_MS;
+    host->token_put(host->ctx, &token);
+    struct json_out j;
+    call_json(call, &j);
+    token_json(&j, &token, secret);
+    call_answer_json(call, 201);
 }

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "api/token.h"
 
+#include "base/json_out.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/must.h"
@@ -139,4 +140,25 @@ void token_make(enum token_scope scope, const char *name, int64_t now_ms, struct
     must(str_copy(ret->name, sizeof ret->name, name));
     sodium_memzero(random, sizeof random);
     sodium_memzero(hex, sizeof hex);
+}
+
+void token_json(struct json_out *j, const struct store_token *token, const char *secret)
+{
+    const bool join = strcmp(token->scope, "join") == 0;
+    json_out_object(j);
+    json_out_kv_text(j, "id", token->id);
+    json_out_kv_text(j, "scope", token->scope);
+    json_out_kv_text(j, "name", token->name);
+    json_out_kv_time(j, "created_at", token->created_ms);
+    json_out_kv_time(j, "expires_at", token->expires_ms);
+    if (join && token->uses != 0) {
+        json_out_kv_i64(j, "uses", token->uses > 0 ? token->uses : 0);
+    }
+    if (join && token->node[0] != '\0') {
+        json_out_kv_text(j, "node", token->node);
+    }
+    if (secret != NULL) {
+        json_out_kv_text(j, "token", secret);
+    }
+    json_out_end(j);
 }

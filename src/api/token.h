@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/fail.h"
+#include "base/json_out.h"
 #include "store/store.h"
 
 enum token_scope { SCOPE_ADMIN, SCOPE_READ, SCOPE_NODE, SCOPE_JOIN };
@@ -46,3 +47,6 @@ void token_make(enum token_scope scope, const char *name, int64_t now_ms, struct
 
 /* The hash under which a secret is known: 32 bytes. */
 void token_hash(const char *secret, uint8_t *ret_hash);
+
+/* Writes a token as the API shows it; `secret` NULL: without its secret. */
+void token_json(struct json_out *j, const struct store_token *token, const char *secret);

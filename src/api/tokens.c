@@ -5,20 +5,19 @@
 #include "api/body.h"
 #include "api/call.h"
 #include "api/handlers.h"
+#include "api/join.h"
+#include "api/named.h"
 #include "api/page.h"
 
-static void token_json(struct json_out *j, const struct store_token *token, const char *secret)
+/* Reads how often a join token may be used; 0: not said. */
+static bool uses_read(struct call *call, const struct doc *body, int64_t *ret)
 {
-    json_out_object(j);
-    json_out_kv_text(j, "id", token->id);
-    json_out_kv_text(j, "scope", token->scope);
-    json_out_kv_text(j, "name", token->name);
-    json_out_kv_time(j, "created_at", token->created_ms);
-    json_out_kv_time(j, "expires_at", token->expires_ms);
-    if (secret != NULL) {
-        json_out_kv_text(j, "token", secret);
+    const struct doc *value = doc_get(body, "uses");
+    if (body_has(body, "uses") && (!doc_i64(value, ret) || *ret < 1 || *ret > JOIN_USES_MAX)) {
+        call_failf(call, ERR_INVALID, "uses", "uses must be a number from 1 to %d", JOIN_USES_MAX);
+        return false;
     }
-    json_out_end(j);
+    return true;
 }
 
 /* Lists tokens in order of creation. The cursor is a position in the table of tokens. A token that
@@ -47,22 +46,31 @@ void tokens_list(struct call *call)
 
 void tokens_create(struct call *call)
 {
-    static const char *const fields[] = {"scope", "name", "expires_in", NULL};
+    static const char *const fields[] = {"scope", "name", "expires_in", "uses", NULL};
     const struct doc *body;
     if (!body_object(call, fields, &body)) {
         return;
     }
     const char *scope_text = "read";
-    const char *name = call->name;
+    const char *name = NULL;
     int64_t expires_in_ms = 0;
+    int64_t uses = 0;
     if (!body_text(call, body, "scope", &scope_text) || !body_name(call, body, "name", &name) ||
-        !body_duration(call, body, "expires_in", &expires_in_ms)) {
+        !body_duration(call, body, "expires_in", &expires_in_ms) || !uses_read(call, body, &uses)) {
         return;
     }
     enum token_scope scope;
     if (!token_scope_parse(scope_text, &scope) || scope == SCOPE_NODE) {
         call_failf(call, ERR_INVALID, "scope", "scope must be admin, read or join, not '%.60s'",
                    scope_text);
+        return;
+    }
+    if (scope != SCOPE_JOIN && uses != 0) {
+        call_failf(call, ERR_INVALID, "uses", "only a join token has a number of uses");
+        return;
+    }
+    name = name != NULL ? name : scope == SCOPE_JOIN ? POOL_DEFAULT_NAME : call->name;
+    if (scope == SCOPE_JOIN && named_pool(call, "name", name) == NULL) {
         return;
     }
     if (token_set_count(call->api->o.tokens) >= TOKENS_MAX) {
@@ -73,6 +81,10 @@ void tokens_create(struct call *call)
     struct store_token token;
     char secret[TOKEN_SECRET_MAX];
     token_make(scope, name, call_now_ms(call), &token, secret);
+    if (scope == SCOPE_JOIN) {
+        join_limit(&token, name, uses);
+        expires_in_ms = expires_in_ms > 0 ? expires_in_ms : JOIN_EXPIRES_MS;
+    }
     token.expires_ms = expires_in_ms > 0 ? token.created_ms + expires_in_ms : 0;
     host->token_put(host->ctx, &token);
     struct json_out j;

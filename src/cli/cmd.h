@@ -37,6 +37,7 @@ int cmd_node_show(struct cli *cli);
 int cmd_node_drain(struct cli *cli);
 int cmd_node_resume(struct cli *cli);
 int cmd_node_label(struct cli *cli);
+int cmd_node_rejoin(struct cli *cli);
 int cmd_node_remove(struct cli *cli);
 
 int cmd_account_project_list(struct cli *cli);
@@ -62,6 +63,9 @@ int cmd_context_use(struct cli *cli);
 int cmd_auth_whoami(struct cli *cli);
 int cmd_auth_token_list(struct cli *cli);
 int cmd_auth_token_create(struct cli *cli);
+/* Prints the secret of a new token, which is shown only once. */
+struct api_reply;
+int cmd_auth_secret_show(struct cli *cli, const struct api_reply *reply);
 int cmd_auth_token_delete(struct cli *cli);
 
 int cmd_data_config_check(struct cli *cli);
@@ -69,6 +73,7 @@ int cmd_data_config_init(struct cli *cli);
 int cmd_data_state_export(struct cli *cli);
 int cmd_data_db_backup(struct cli *cli);
 int cmd_data_db_restore(struct cli *cli);
+int cmd_data_db_adopt(struct cli *cli);
 int cmd_data_db_check(struct cli *cli);
 
 int cmd_complete_script(struct cli *cli);

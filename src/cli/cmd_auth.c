@@ -122,6 +122,19 @@ int cmd_auth_token_list(struct cli *cli)
     return list_run(cli, &token_list, "/tokens");
 }
 
+int cmd_auth_secret_show(struct cli *cli, const struct api_reply *reply)
+{
+    if (!show_json(cli, reply)) {
+        context_out_text(item_text(reply->doc, "token"));
+        context_out_text("\n");
+        if (cli->err_tty) {
+            context_say("token %s (%s); its secret is shown only now", item_text(reply->doc, "id"),
+                        item_text(reply->doc, "scope"));
+        }
+    }
+    return EXIT_OK;
+}
+
 int cmd_auth_token_create(struct cli *cli)
 {
     struct error e;
@@ -133,6 +146,7 @@ int cmd_auth_token_create(struct cli *cli)
     const char *scope = args_text(&cli->args, "scope");
     const char *name = args_text(&cli->args, "name");
     const char *expires = args_text(&cli->args, "expires");
+    const char *reusable = args_text(&cli->args, "reusable");
     json_out_object(&j);
     json_out_kv_text(&j, "scope", scope == NULL ? "read" : scope);
     if (name != NULL) {
@@ -141,22 +155,15 @@ int cmd_auth_token_create(struct cli *cli)
     if (expires != NULL) {
         json_out_kv_text(&j, "expires_in", expires);
     }
+    if (reusable != NULL) {
+        json_out_key(&j, "uses");
+        json_out_raw(&j, str_of(reusable));
+    }
     json_out_end(&j);
     enum err r = api_change(cli, &cli->arena, "POST", "/tokens",
                             (struct str){.p = body.data, .len = body.len}, &reply, &e);
     buf_done(&body);
-    if (r != ERR_OK) {
-        return context_fail(cli, &e);
-    }
-    if (!show_json(cli, &reply)) {
-        context_out_text(item_text(reply.doc, "token"));
-        context_out_text("\n");
-        if (cli->err_tty) {
-            context_say("token %s (%s); its secret is shown only now", item_text(reply.doc, "id"),
-                        item_text(reply.doc, "scope"));
-        }
-    }
-    return EXIT_OK;
+    return r == ERR_OK ? cmd_auth_secret_show(cli, &reply) : context_fail(cli, &e);
 }
 
 int cmd_auth_token_delete(struct cli *cli)

@@ -250,6 +250,32 @@ int cmd_data_db_restore(struct cli *cli)
     return EXIT_OK;
 }
 
+int cmd_data_db_adopt(struct cli *cli)
+{
+    struct error e;
+    const char *dir = data_dir(cli);
+    uint64_t seq = 0;
+    bool yes = true;
+    if (!args_has(&cli->args, "yes")) {
+        context_say("%s goes on with what is left: what its missing part held is lost", dir);
+        if (context_confirm(cli, 1, &yes, &e) != ERR_OK) {
+            return context_fail(cli, &e);
+        }
+    }
+    if (!yes) {
+        return EXIT_FAILED;
+    }
+    if (store_identity_adopt(dir, &seq, &e) != ERR_OK) {
+        return context_fail(cli, &e);
+    }
+    const char *fact = arena_fmt(&cli->arena, "%llu", (unsigned long long)seq);
+    if (!done_json(cli, "dir", dir, "snapshot", fact)) {
+        context_say("adopted %s%s%s", dir, seq > 0 ? "; its state is that after fact " : "",
+                    seq > 0 ? fact : "");
+    }
+    return EXIT_OK;
+}
+
 struct findings {
     size_t count;
     struct json_out *j; /* NULL: print lines of text */

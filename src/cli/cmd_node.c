@@ -270,3 +270,14 @@ int cmd_node_remove(struct cli *cli)
     }
     return yes ? each(cli, count, "DELETE", (struct str){0}, "is removed") : EXIT_FAILED;
 }
+
+int cmd_node_rejoin(struct cli *cli)
+{
+    struct error e;
+    struct api_reply reply;
+    const char *path = arena_fmt(&cli->arena, "%s/rejoin", node_path(cli, cli->args.words[0]));
+    if (api_change(cli, &cli->arena, "POST", path, (struct str){0}, &reply, &e) != ERR_OK) {
+        return context_fail(cli, &e);
+    }
+    return cmd_auth_secret_show(cli, &reply);
+}

@@ -140,6 +140,18 @@ const struct command commands_node[] = {
      .args_max = ARGS_ANY,
      .complete = COMPLETE_NODES,
      .run = cmd_node_remove},
+    {.name = "node rejoin",
+     .args = "NODE",
+     .help = "print a token with which another machine may take the name of a node",
+     .examples = "weir node rejoin n1",
+     .more =
+         "Needed when the machine of a node was replaced, or the directory of its agent is lost.\n"
+         "The token is valid once and for an hour.",
+     .groups = {flags_json},
+     .args_min = 1,
+     .args_max = 1,
+     .complete = COMPLETE_NODES,
+     .run = cmd_node_rejoin},
     {0},
 };
 
@@ -154,8 +166,12 @@ static const struct flag flags_login[] = {
 static const struct flag flags_token[] = {
     {"scope", 0, FLAG_TEXT, "S", "admin, read (the default), or join: for new nodes",
      COMPLETE_WORDS, "admin,read,join"},
-    {"name", 0, FLAG_TEXT, "S", "who or what uses the token", COMPLETE_NONE, NULL},
-    {"expires", 0, FLAG_DURATION, "30d", "how long the token is valid (default: without end)",
+    {"name", 0, FLAG_TEXT, "S", "who or what uses the token; of a join token: the pool",
+     COMPLETE_NONE, NULL},
+    {"expires", 0, FLAG_DURATION, "30d",
+     "how long the token is valid (default: without end; a join token: an hour)", COMPLETE_NONE,
+     NULL},
+    {"reusable", 0, FLAG_NUMBER, "N", "so many nodes may join with the join token (default: one)",
      COMPLETE_NONE, NULL},
     {0},
 };
@@ -328,7 +344,8 @@ const struct command commands_admin[] = {
     {.name = "token create",
      .args = "[flags]",
      .help = "make a token and print its secret; the secret is shown only once",
-     .examples = "weir token create --name dashboard --scope read --expires 90d",
+     .examples = "weir token create --name dashboard --scope read --expires 90d\n"
+                 "weir token create --scope join --name gpu --reusable 20 --expires 1d",
      .groups = {flags_token, flags_json},
      .run = cmd_auth_token_create},
     {.name = "token delete",
@@ -382,6 +399,17 @@ const struct command commands_admin[] = {
      .args_max = 1,
      .complete = COMPLETE_DIRS,
      .run = cmd_data_db_restore},
+    {.name = "db adopt",
+     .args = "",
+     .help = "go on with what is left of a data directory whose parts do not belong together",
+     .more =
+         "Where the database is missing, the state goes on from the newest snapshot: what "
+         "happened\n"
+         "after it, ended tasks, tokens and the index of the output are lost. log/ is kept beside\n"
+         "as log.left-N/. Else the other parts are taken as parts of the database.",
+     .examples = "weir db adopt --dir /var/lib/weir",
+     .groups = {flags_dir, flags_yes, flags_json},
+     .run = cmd_data_db_adopt},
     {.name = "db check",
      .args = "",
      .help = "check a data directory for damage",

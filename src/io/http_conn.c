@@ -3,7 +3,8 @@
  * libmicrohttpd does not look at suspended connections. The library also misses an end of input
  * that arrives together with the last bytes: after a short read the library waits for another edge,
  * which never comes. So our own loop watches the socket of a stream, and notices the client's end
- * at once. All other sockets are looked at once a second with a single poll().
+ * at once. All other sockets are looked at once a second with a single poll(), and http_guard.c looks
+ * at their time limits.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/mem.h"
 #include "io/http_internal.h"
@@ -44,17 +45,23 @@ static void conn_remove(struct http_server *server, struct http_conn *conn)
 void http_conn_notify(void *cls, struct MHD_Connection *connection, void **socket_context,
                       enum MHD_ConnectionNotificationCode what)
 {
+    struct http_server *server = cls;
     if (what == MHD_CONNECTION_NOTIFY_STARTED) {
         const union MHD_ConnectionInfo *info =
             MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
         struct http_conn *conn = xcalloc(1, sizeof *conn);
         conn->fd = info->connect_fd;
-        conn_add(cls, conn);
+        conn_add(server, conn);
+        http_guard_enter(
+            cls, conn,
+            MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr);
         *socket_context = conn;
     } else {
         struct http_conn *conn = *socket_context;
         must(conn->request == NULL);
-        conn_remove(cls, conn);
+        http_guard_leave(server, conn);
+        server->room = server->room || server->connections > server->options.connections_max;
+        conn_remove(server, conn);
         free(conn);
     }
 }
@@ -121,6 +128,8 @@ void http_conn_sweep(void *ctx)
     size_t index = 0;
     for (struct http_conn *conn = server->conns; conn != NULL; conn = conn->next) {
         conn_look(conn, server->polls.at[index++].revents);
+        http_guard_look(server, conn);
     }
+    http_guard_told(server);
     loop_timer_set(server->sweep, loop_now_ms(server->options.loop) + CONNS_SWEEP_MS);
 }

@@ -12,6 +12,7 @@
 #pragma once
 
 #include "base/buf.h"
+#include "base/map.h"
 #include "base/vec.h"
 #include "io/http_server.h"
 #include "io/http_url.h"
@@ -19,6 +20,7 @@
 #include <microhttpd.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sys/queue.h>
 
 enum http_phase {
     HTTP_READING,
@@ -43,12 +45,26 @@ struct http_stream {
     bool head_pushed;
 };
 
+struct http_address;
+TAILQ_HEAD(http_conn_list, http_conn);
+
 struct http_conn {
     struct http_conn *next; /* in the server's list of connections */
     struct http_conn *prev;
     int fd;
     struct http_request *request; /* the request in progress, or NULL */
     bool half_closed; /* the last sweep saw the client's end, with no request to answer */
+    /* Of http_guard.c: */
+    struct http_address *address; /* NULL: this machine, which has no limit of its own */
+    TAILQ_ENTRY(http_conn) idle_link;
+    TAILQ_ENTRY(http_conn) address_link;
+    int64_t since_ms; /* when the connection, its head, its body or its idle time began */
+    uint64_t bytes;   /* received when the last sweep looked */
+    bool bytes_known;
+    bool idle;       /* in the lists of connections whose next head is not in */
+    bool used;       /* had a request before */
+    bool head_begun; /* a part of the next head has arrived */
+    bool ending;     /* given up; the library has not closed the connection yet */
 };
 
 struct http_request {
@@ -64,6 +80,7 @@ struct http_request {
     bool body_over; /* the body is longer than the route takes: read to the end, then refused */
     bool waited; /* the library has called once without getting an answer; see access_complete() */
     bool suspended; /* the library leaves the connection alone */
+    bool complete;  /* the body is in */
     bool lost;      /* the client has left; the connection is to be closed */
     struct arena arena;
     const char *method;
@@ -90,6 +107,14 @@ struct http_server {
     VEC(struct pollfd) polls; /* used by http_conn_sweep() */
     uint16_t port;
     unsigned connections;
+    unsigned ending; /* of them given up and not closed yet */
+    uint64_t given_up;
+    uint64_t given_up_told;
+    struct http_conn_list idle; /* oldest first */
+    struct map *addresses;      /* bytes of the address -> struct http_address */
+    /* A connection ended while there were as many as allowed. The library must run once more, because
+     * it listens again only at the beginning of a run. */
+    bool room;
     bool resumed; /* a request was resumed since the library last ran */
     bool closing;
     uint64_t calls; /* calls of handlers so far */
@@ -122,6 +147,29 @@ void http_conn_notify(void *cls, struct MHD_Connection *connection, void **socke
 
 /* Looks at all connections for clients that left without the library noticing. */
 void http_conn_sweep(void *ctx);
+
+/* http_guard.c: the limits of time and number. */
+
+/* How many connections this process can serve with its limit of open files, at most `wanted`; and how
+ * many more the library may accept, which are told that there are too many. */
+unsigned http_guard_max(unsigned wanted);
+unsigned http_guard_extra(unsigned connections_max);
+
+/* A connection begins, has got the head of a request, is done with a request, ends. */
+void http_guard_enter(struct http_server *server, struct http_conn *conn,
+                      const struct sockaddr *peer);
+void http_guard_busy(struct http_conn *conn);
+void http_guard_idle(struct http_server *server, struct http_conn *conn);
+void http_guard_leave(struct http_server *server, struct http_conn *conn);
+
+/* True: there are more connections than one of the limits allows. */
+bool http_guard_over(const struct http_server *server, const struct http_conn *conn);
+
+/* Called for each connection once a second: gives up a connection whose head or body is too slow. */
+void http_guard_look(struct http_server *server, struct http_conn *conn);
+
+/* Tells the owner of the server how many connections were given up since the last call. */
+void http_guard_told(struct http_server *server);
 
 /* Takes `response`, with the extra headers, as the request's answer. Wakes a parked request. */
 void http_request_respond(struct http_request *request, unsigned status, const char *content_type,

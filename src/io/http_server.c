@@ -12,6 +12,7 @@
 #include "io/http_server.h"
 
 #include "base/mem.h"
+#include "io/http_head.h"
 #include "io/http_internal.h"
 #include "io/http_request.h"
 
@@ -20,7 +21,6 @@
 #include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -48,10 +48,11 @@ static void pump(struct http_server *server)
     int64_t now_ms = loop_now_ms(server->options.loop);
     for (unsigned i = 0; i < SERVER_PUMP_MAX; i++) {
         server->resumed = false;
+        server->room = false;
         must(MHD_run(server->daemon) == MHD_YES);
         unsigned long long wait_ms = 0;
         bool timed = MHD_get_timeout(server->daemon, &wait_ms) == MHD_YES;
-        if (server->resumed || (timed && wait_ms == 0)) {
+        if (server->resumed || server->room || (timed && wait_ms == 0)) {
             continue;
         }
         if (timed) {
@@ -128,31 +129,24 @@ static enum MHD_Result answer_queue(struct http_request *request)
     return r;
 }
 
-/* Refuses framing errors that the library lets pass. True: the framing is in order. */
-static bool head_check(struct http_request *request)
+/* Refuses what the library lets pass. True: the head is in order. After a refusal the connection
+ * closes, because where the next request begins is in doubt. */
+static bool head_check(struct http_request *request, const char *version)
 {
-    const char *encoding = http_request_header(request, "Transfer-Encoding");
-    if (encoding != NULL && strcasecmp(encoding, "chunked") != 0) {
-        http_request_refuse(request, 400, ERR_INVALID,
-                            "the only transfer encoding taken is chunked");
-        return false;
+    struct error e = {.code = ERR_INVALID};
+    const char *fault = http_head_fault(request, version);
+    if (fault == NULL && !request->plain && http_request_header(request, "Host") == NULL) {
+        fault = "the Host header is missing";
     }
-    if (encoding != NULL && http_request_header(request, "Content-Length") != NULL) {
-        http_request_refuse(request, 400, ERR_INVALID,
-                            "a request has Content-Length or Transfer-Encoding, not both");
-        return false;
+    if (fault == NULL && http_url_parse(request->target, HTTP_QUERY_MAX, &request->arena,
+                                        &request->url, &e) != ERR_OK) {
+        fault = e.text;
     }
-    if (!request->plain && http_request_header(request, "Host") == NULL) {
-        http_request_refuse(request, 400, ERR_INVALID, "the Host header is missing");
-        return false;
+    if (fault != NULL) {
+        http_request_answer_header(request, "Connection", "close");
+        http_request_refuse(request, 400, e.code, fault);
     }
-    struct error e;
-    if (http_url_parse(request->target, HTTP_QUERY_MAX, &request->arena, &request->url, &e) !=
-        ERR_OK) {
-        http_request_refuse(request, 400, e.code, e.text);
-        return false;
-    }
-    return true;
+    return fault == NULL;
 }
 
 static void body_refuse(struct http_request *request)
@@ -166,7 +160,7 @@ static void body_refuse(struct http_request *request)
 static void head_handle(struct http_request *request, uint64_t length)
 {
     struct http_server *server = request->server;
-    if (server->connections > server->options.connections_max) {
+    if (http_guard_over(server, request->conn)) {
         http_request_answer_header(request, "Retry-After", "1");
         http_request_answer_header(request, "Connection", "close");
         http_request_refuse(request, 503, ERR_BUSY, "too many connections");
@@ -186,14 +180,15 @@ static void head_handle(struct http_request *request, uint64_t length)
 static enum MHD_Result access_head(struct http_request *request, const char *version)
 {
     request->head_seen = true;
+    http_guard_busy(request->conn);
     request->plain = strcmp(version, "HTTP/1.0") == 0;
     bool chunked = http_request_header(request, "Transfer-Encoding") != NULL;
     const char *length_text = http_request_header(request, "Content-Length");
     uint64_t length = 0;
     if (length_text != NULL) {
-        (void)str_to_u64(str_of(length_text), &length); /* the library has checked the number */
+        (void)str_to_u64(str_of(length_text), &length); /* checked by the library and http_head.c */
     }
-    bool sane = head_check(request);
+    bool sane = head_check(request, version);
     if (sane) {
         head_handle(request, length);
     }
@@ -223,6 +218,7 @@ static enum MHD_Result access_body(struct http_request *request, const char *dat
 /* Called when the request is complete, or when the library looks at a resumed request again. */
 static enum MHD_Result access_complete(struct http_request *request)
 {
+    request->complete = true;
     if (request->lost) {
         return MHD_NO;
     }
@@ -283,6 +279,7 @@ static void completed(void *cls, struct MHD_Connection *connection, void **con_c
     }
     *con_cls = NULL;
     request->conn->request = NULL;
+    http_guard_idle(server, request->conn);
     loop_fd_remove(request->watch);
     request->watch = NULL;
     if (request->phase == HTTP_PARKED && server->options.on_gone != NULL) {
@@ -352,7 +349,7 @@ static struct MHD_Daemon *daemon_start(struct http_server *server, int fd)
     unsigned idle_s = options->idle_s < HTTP_IDLE_S_MIN ? HTTP_IDLE_S_MIN : options->idle_s;
     /* A connection above connections_max gets an answer that says so. A connection above this limit
      * waits in the backlog. */
-    unsigned limit = options->connections_max + options->connections_max / 8 + 16;
+    unsigned limit = options->connections_max + http_guard_extra(options->connections_max);
     return MHD_start_daemon(
         MHD_USE_EPOLL | MHD_USE_TURBO | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, access_any, server,
         MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, limit,
@@ -376,10 +373,14 @@ must_use enum err http_server_new(const struct http_server_options *options,
     struct http_server *server = xcalloc(1, sizeof *server);
     server->options = *options;
     server->options.address = NULL; /* borrowed for this call only */
+    server->options.connections_max = http_guard_max(options->connections_max);
+    server->addresses = map_new();
+    TAILQ_INIT(&server->idle);
     server->port = port;
     server->daemon = daemon_start(server, fd);
     if (server->daemon == NULL) {
         (void)close(fd);
+        map_free(server->addresses);
         free(server);
         return fail(e, ERR_IO, "cannot start the HTTP server on port %u", port);
     }
@@ -411,6 +412,7 @@ void http_server_free(struct http_server *server)
     MHD_stop_daemon(server->daemon);
     must(server->live == NULL);
     must(server->conns == NULL);
+    map_free(server->addresses);
     vec_done(&server->polls);
     http_request_spares_free(server);
     free(server);
@@ -419,6 +421,11 @@ void http_server_free(struct http_server *server)
 uint16_t http_server_port(const struct http_server *server)
 {
     return server->port;
+}
+
+unsigned http_server_connections_max(const struct http_server *server)
+{
+    return server->options.connections_max;
 }
 
 unsigned http_server_connections(const struct http_server *server)

@@ -6,8 +6,9 @@
  *       └─▶ http_stream_begin() … http_stream_write() … http_stream_end()
  *
  * The server answers some requests without a handler, as {"error":{"code","message","path"}}:
- * malformed targets and framing (400), a body over the route's limit (413), more connections than
- * connections_max (503). SPDX-License-Identifier: Apache-2.0 */
+ * malformed heads and targets (400, and the connection closes), a body over the route's limit (413),
+ * more busy connections than connections_max (503). A head must be in after 10 s, and a body must come
+ * with 1 KiB a second after its first 10 s; else the connection is closed. SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "base/arena.h"
@@ -31,7 +32,11 @@ struct http_server_options {
     struct loop *loop;
     const char *address; /* for example "127.0.0.1" or "::1" */
     uint16_t port;       /* 0: any free port */
+    /* Connections in all; fewer where the process may not open so many files. Above a limit the
+     * oldest connection without a request is closed; if there is none, the newest one gets 503. */
     unsigned connections_max;
+    /* Connections from one address. 0: a quarter of connections_max, and no limit for loopback. */
+    unsigned connections_address_max;
     unsigned idle_s; /* keep-alive idle time; at least HTTP_IDLE_S_MIN */
     /* The head of a request is in. Returns the number of body bytes that the route takes. May
      * refuse with http_request_answer(): then on_request is not called. NULL: no request may have a
@@ -42,6 +47,8 @@ struct http_server_options {
     /* The connection of a parked request ended. The server frees the request after this call. NULL
      * only for a server that never parks requests. */
     void (*on_gone)(void *ctx, struct http_request *request);
+    /* Connections were given up: too many, or too slow. At most once a second. NULL is allowed. */
+    void (*on_given_up)(void *ctx, uint64_t count);
     void *ctx;
 };
 
@@ -55,3 +62,4 @@ void http_server_free(struct http_server *server);
 
 uint16_t http_server_port(const struct http_server *server);
 unsigned http_server_connections(const struct http_server *server);
+unsigned http_server_connections_max(const struct http_server *server); /* after all limits */

@@ -62,6 +62,17 @@ static char *decode(struct str text, bool plus_is_blank, struct arena *arena)
     return utf8_valid(out, len) ? out : NULL;
 }
 
+/* "%2F" would become a '/' that looks like one between two parts of the path. */
+static bool has_coded_slash(struct str path)
+{
+    for (size_t i = 0; i + 2 < path.len; i++) {
+        if (path.p[i] == '%' && path.p[i + 1] == '2' && (path.p[i + 2] | 0x20) == 'f') {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The target without scheme and host. Clients of proxies send the absolute form. */
 static const char *origin_form(const char *target)
 {
@@ -119,6 +130,9 @@ must_use enum err http_url_parse(const char *target, size_t params_max, struct a
 {
     struct str query;
     struct str path = str_cut(str_of(origin_form(target)), '?', &query);
+    if (has_coded_slash(path)) {
+        return fail(e, ERR_INVALID, "the path has a coded '/' (%%2F), which no name contains");
+    }
     struct http_url url = {.path = decode(path, false, arena)};
     if (url.path == NULL) {
         return fail(e, ERR_INVALID, "the path is not valid percent-encoded UTF-8");

@@ -208,6 +208,14 @@ static bool hello_read(struct call *call, struct agent_hello *ret)
                    call->name, ret->node.name);
         return false;
     }
+    if (call->pool[0] != '\0' && ret->node.pool[0] == '\0') {
+        ret->node.pool = call->pool;
+    }
+    if (call->pool[0] != '\0' && strcmp(ret->node.pool, call->pool) != 0) {
+        call_failf(call, ERR_DENIED, "pool", "this credential is for pool '%s', not '%s'",
+                   call->pool, ret->node.pool);
+        return false;
+    }
     if (ret->protocol_min > AGENT_PROTOCOL_MAX || ret->protocol_max < AGENT_PROTOCOL_MIN) {
         call_conflict(call, "protocol",
                       arena_fmt(call_arena(call),

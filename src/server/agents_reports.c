@@ -4,6 +4,10 @@
 #include "io/http_request.h"
 #include "server/agents_internal.h"
 
+/* A piece of output that passes the bounds of the wire is never refused by the store. */
+_Static_assert((uint64_t)AGENT_OFFSET_MAX + AGENT_REPORT_BYTES_MAX <= STORE_LOG_OFFSET_MAX,
+               "the store takes every offset that an agent may report");
+
 /* Takes output of attempts that are, or last were, on this node. The store recognises repeated
  * pieces. Pieces of attempts that ended long ago are acknowledged and dropped. */
 static bool output_welcome(const struct core *core, const struct node *node, struct attempt_key key)

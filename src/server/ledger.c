@@ -50,6 +50,7 @@ struct ledger {
     uint64_t commits;
     uint64_t commit_failures;
     uint64_t commit_us_total;
+    uint64_t logs_refused;
 };
 
 static void retry_due(void *ctx);
@@ -409,6 +410,7 @@ void ledger_job_done(struct ledger *ledger, struct store_job *job)
     must(job->batch == ledger->flight);
     struct batch *batch = ledger->flight;
     ledger->flight = NULL;
+    ledger->logs_refused += job->aside;
     if (ledger->probing) {
         holds_release(ledger, &batch->holds, NULL);
         probed(ledger, job);
@@ -432,6 +434,7 @@ void ledger_numbers(const struct ledger *ledger, struct host_numbers *ret)
     ret->commits = ledger->commits;
     ret->commit_failures = ledger->commit_failures;
     ret->commit_us_total = ledger->commit_us_total;
+    ret->logs_refused = ledger->logs_refused;
     ret->facts_waiting = ledger_facts_waiting(ledger);
     ret->holds_waiting = ledger->holds;
 }

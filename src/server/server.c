@@ -15,6 +15,7 @@
 #include <pwd.h>
 #include <signal.h>
 #include <sodium.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum {
@@ -176,6 +177,31 @@ static void url_write(struct server *server)
     log_info("serving", kv_str("url", url), kv_str("data", server->o.dir));
 }
 
+/* Each connection is an open file: uses the highest number of files that the system allows. */
+static void files_allow(void)
+{
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
+        files.rlim_cur = files.rlim_max;
+        (void)setrlimit(RLIMIT_NOFILE, &files);
+    }
+}
+
+static void connections_given_up(void *ctx, uint64_t count)
+{
+    (void)ctx;
+    log_warn("connections were closed, because they were too many or too slow",
+             kv_u64("count", count));
+}
+
+static void connections_tell(const struct server *server)
+{
+    if (http_server_connections_max(server->http) < CONNECTIONS_MAX) {
+        log_warn("few connections are possible, because few files may be open (ulimit -n)",
+                 kv_u64("connections", http_server_connections_max(server->http)));
+    }
+}
+
 /* The start is on disk: opens the port. */
 static void port_open(struct parked_answer *hold, const struct error *failure)
 {
@@ -190,14 +216,17 @@ static void port_open(struct parked_answer *hold, const struct error *failure)
         .on_head = api_on_head,
         .on_request = api_on_request,
         .on_gone = api_on_gone,
+        .on_given_up = connections_given_up,
         .ctx = server->api,
     };
+    files_allow();
     if (failure != NULL) {
         log_error("the start could not be recorded", kv_error(failure));
     } else if (http_server_new(&http, &server->http, &e) != ERR_OK) {
         log_error("cannot listen", kv_str("address", server->o.address),
                   kv_u64("port", server->o.port), kv_error(&e));
     } else {
+        connections_tell(server);
         url_write(server);
         return;
     }

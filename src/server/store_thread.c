@@ -3,6 +3,7 @@
 #include "server/store_thread.h"
 
 #include "io/mailbox.h"
+#include "server/commit_apart.h"
 
 #include <pthread.h>
 #include <sys/epoll.h>
@@ -31,7 +32,7 @@ static void job_run(struct store_thread *thread, struct store_job *job)
     switch (job->kind) {
     case STORE_COMMIT: {
         struct store_batch batch = batch_for_store(job->batch);
-        job->err = store_commit(thread->store, &batch, &job->error);
+        job->err = commit_apart(thread->store, &batch, &job->aside, &job->error);
         break;
     }
     case STORE_REBUILD:

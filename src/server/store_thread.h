@@ -24,6 +24,7 @@ struct store_job {
     struct error error;
     struct core *core; /* STORE_REBUILD: the new core */
     struct recovered what;
+    uint64_t aside;   /* STORE_COMMIT: pieces of output that the store refused */
     bool more;        /* STORE_PRUNE: there is more to remove */
     int64_t spent_us; /* time spent on the store thread */
 };

@@ -22,6 +22,10 @@ enum {
     /* Above this size of write-ahead log store_commit() moves it by itself. */
     STORE_WAL_BYTES_MAX = 16 << 20,
 };
+/* Versions of the formats on disk: the digit in the first bytes of each file. */
+enum { STORE_SEGMENT_FORMAT = 1, STORE_SNAPSHOT_FORMAT = 1 };
+/* The newest schema of the database that this program knows. */
+int store_schema_version(void);
 #define STORE_SNAPSHOT_BYTES_MAX (UINT64_C(4) << 30)
 #define STORE_LOG_OFFSET_MAX (UINT64_C(1) << 53) /* largest end of one stream of an attempt */
 
@@ -74,6 +78,10 @@ struct store_token {
     char name[64];  /* of the user, the node or the pool */
     int64_t created_ms;
     int64_t expires_ms; /* 0: never */
+    int64_t uses;       /* of "join": joins left; -1: none; 0: any number, from this machine only */
+    char pool[64];      /* of "join" and "node": the only pool; "": any */
+    char node[64];      /* of "join": the only node; "": any */
+    char machine[40];   /* of "node", and of a used-up "join": the machine; "": not known */
     bool revoked;       /* a batch deletes a token that it puts with revoked = true */
 };
 
@@ -95,8 +103,8 @@ must_use enum err store_open(const struct store_options *options, struct store *
 void store_close(struct store *store);
 
 /* Stores the whole batch on disk, or nothing. Logs are flushed first. ERR_IO: full disk, failed
- * write. ERR_BUSY: another process held a lock for too long. ERR_INVALID: a log offset is out of
- * range. ERR_INTERNAL: the facts do not continue the stored numbers. After a failure the next call
+ * write. ERR_BUSY: another process held a lock for too long. ERR_INVALID: the store refuses the
+ * content of a row or the offset of a piece of output. ERR_INTERNAL: the facts do not continue the stored numbers. After a failure the next call
  * may succeed. */
 must_use enum err store_commit(struct store *store, const struct store_batch *batch,
                                struct error *e);
@@ -204,6 +212,10 @@ must_use enum err store_backup(const char *dir, const char *to, struct error *e)
 /* Puts a backup into an empty or missing data directory (else ERR_CONFLICT). The database comes
  * last, so an interrupted restore leaves no database. */
 must_use enum err store_backup_restore(const char *from, const char *dir, struct error *e);
+/* Goes on with what is left of a data directory, after the refusal of store_open(). Where the database
+ * is missing, a new one begins with the newest snapshot (*ret_seq; 0: there is none), and log/ is kept
+ * as log.left-N/. Else log/ and snapshot/ get the identity of the database. */
+must_use enum err store_identity_adopt(const char *dir, uint64_t *ret_seq, struct error *e);
 /* Checks database pages, fact numbers, snapshots, and log segments against the index. Each finding
  * names file and place. The callback gets at most STORE_FINDINGS_MAX findings, and one that says
  * there are more. `decode` (NULL: none) says whether a snapshot can be read. ERR_OK: the check was

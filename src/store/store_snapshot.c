@@ -101,6 +101,11 @@ static enum err head_read(int fd, const struct path *path, uint64_t seq, struct 
     if (got < HEAD_BYTES) {
         return fail(e, ERR_CORRUPT, "snapshot '%s' ends inside its head", path->text);
     }
+    if (memcmp(head->magic, magic, sizeof magic - 1) == 0 && head->magic[7] > magic[7] &&
+        head->magic[7] <= '9') {
+        return fail(e, ERR_CORRUPT, "snapshot '%s' has format %c: written by a newer Weir",
+                    path->text, head->magic[7]);
+    }
     if (memcmp(head->magic, magic, sizeof magic) != 0) {
         return fail(e, ERR_CORRUPT, "'%s' is not a snapshot of Weir", path->text);
     }

@@ -28,13 +28,23 @@ enum {
     AGENT_REPORTS_MAX = 100000,  /* of a batch */
     AGENT_TEXT_MAX = 4096,       /* addresses, messages, directories */
     AGENT_CREDENTIAL_MAX = 255,
+    AGENT_MACHINE_LEN = 32,
+    /* Bytes that an agent keeps of each output stream of an attempt, and the largest offset of a
+     * piece: a line behind the last byte says that the rest was dropped. */
+    AGENT_STREAM_BYTES_MAX = 64 * 1024 * 1024,
+    AGENT_OFFSET_MAX = AGENT_STREAM_BYTES_MAX + 4096,
 };
+/* The largest number that an agent may report: every number of JSON up to it is exact, and sums of
+ * a thousand of them fit 64 bits. */
+#define AGENT_NUMBER_MAX ((int64_t)1 << 53)
 
 /* ---- join ---- */
 
 struct agent_join {
     const char *name;
     const char *pool; /* "": the pool of the join token */
+    const char
+        *machine; /* 32 hex digits that only this machine's agent knows; "": an older agent */
 };
 struct agent_joined {
     const char *node;

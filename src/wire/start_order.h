@@ -7,8 +7,7 @@
 #include "wire/agent.h"
 
 enum {
-    OUTPUT_BYTES_MAX = 64 * 1024 * 1024, /* most bytes kept of each stream of an attempt */
-    MASTER_PORT_FIRST = 20000,           /* 20000 is below Linux's ephemeral ports */
+    MASTER_PORT_FIRST = 20000, /* 20000 is below Linux's ephemeral ports */
     MASTER_PORT_COUNT = 10000,
 };
 

@@ -3,10 +3,12 @@ under the test's control. SPDX-License-Identifier: Apache-2.0
 """
 
 import base64
+import hashlib
 import http.client
 import json
 import os
 import pathlib
+import resource
 import select
 import shutil
 import signal
@@ -21,10 +23,11 @@ from weir_harness import DEADLINE_S, Answer, weir_bin
 class Server:
     """One data directory and the server on it."""
 
-    def __init__(self, config=None):
+    def __init__(self, config=None, files=None):
         self.root = pathlib.Path(tempfile.mkdtemp(prefix="weir-api-"))
         self.dir = self.root / "data"
         self.config = config
+        self.files = files  # at most so many open files
         self.process = None
         self.port = 0
 
@@ -38,6 +41,7 @@ class Server:
         with open(self.root / "server.log", "ab") as log:
             self.process = subprocess.Popen(
                 [*command, "--ready-fd", str(write_fd)],
+                preexec_fn=self.files and (lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (self.files, self.files))),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -172,12 +176,13 @@ class FakeAgent:
             "gpu_memory": 0,
             "resources": resources,
         }
+        self.machine = hashlib.md5(name.encode()).hexdigest()  # each name has a machine of its own
         self.batch = 0
         self.stream = None
 
     def join(self):
         answer = self.server.call(
-            "POST", "agent/join", {"name": self.name, "pool": "default"}, token=self.server.join_token
+            "POST", "agent/join", {"name": self.name, "pool": "default", "machine": self.machine}, token=self.server.join_token
         )
         assert answer.status == 201, answer.body
         self.credential = answer.json["credential"]

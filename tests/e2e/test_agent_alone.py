@@ -91,7 +91,9 @@ def test_joins_says_hello_and_runs(server, node):
     node.args = ("--fake-gpus", "2", "--resources", "foo=7", "--label", "zone=a")
     node.start()
     hello = server.wait_hello(1)
-    assert server.joins == [("weir_join_x", {"name": "n1", "pool": "default"})]
+    machine = (node.dir / "machine").read_text().strip()
+    assert len(machine) == 32
+    assert server.joins == [("weir_join_x", {"name": "n1", "pool": "default", "machine": machine})]
     assert hello["protocol_min"] == 1 and len(hello["supervisor"]) == 32 and hello["attempts"] == []
     assert hello["capacity"]["devices"] == 2 and hello["capacity"]["slots"] == 2
     assert hello["capacity"]["resources"] == {"foo": 7}

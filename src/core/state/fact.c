@@ -75,15 +75,20 @@ enum err fact_decode(struct str bytes, struct arena *arena, struct fact *ret, st
     struct bytes_reader in;
     bytes_reader_init(&in, bytes.p, bytes.len);
     struct fact fact = {0};
-    uint64_t type = bytes_get_max(&in, FACT_TYPE_MAX);
+    uint64_t type = bytes_get_u64(&in);
     uint64_t version = bytes_get_u64(&in);
-    if (in.bad || type == 0) {
-        return fail(e, ERR_CORRUPT, "fact: no known type");
+    if (in.bad || type == 0 || type > FACT_TYPE_MAX) {
+        return fail(
+            e, ERR_CORRUPT,
+            "fact: type %llu is not known here, only 1 to %d; perhaps written by a newer Weir",
+            (unsigned long long)type, FACT_TYPE_MAX);
     }
     fact.type = (enum fact_type)type;
     uint32_t newest = fact_bodies[type].newest;
     if (version == 0 || version > newest) {
-        return fail(e, ERR_CORRUPT, "fact '%s': version %llu is not known here, only 1 to %u",
+        return fail(e, ERR_CORRUPT,
+                    "fact '%s': version %llu is not known here, only 1 to %u; perhaps written by a "
+                    "newer Weir",
                     fact_type_name(fact.type), (unsigned long long)version, newest);
     }
     fact.version = (uint32_t)version;

@@ -27,8 +27,11 @@ static void resources_get(struct state_reader *r)
 static bool head_get(struct state_reader *r)
 {
     struct str magic = bytes_get_str(&r->in, sizeof STATE_MAGIC);
-    r->version = bytes_get_max(&r->in, STATE_VERSION);
-    if (!str_is(magic, STATE_MAGIC) || r->version < STATE_VERSION_FIRST) {
+    if (!str_is(magic, STATE_MAGIC)) {
+        return false;
+    }
+    r->version = bytes_get_u64(&r->in);
+    if (r->version < STATE_VERSION_FIRST || r->version > STATE_VERSION) {
         return false;
     }
     state_codec_read(r, &state_codec_head, r->core);
@@ -89,6 +92,13 @@ enum err state_decode(struct str bytes, struct core **ret, struct error *e)
         bad = "end";
     }
     arena_done(&r.arena);
+    if (r.version > STATE_VERSION && !r.in.bad) {
+        state_free(r.core);
+        return fail(e, ERR_CORRUPT,
+                    "state: written by a newer Weir (version %llu of the state, this program reads "
+                    "1 to %d)",
+                    (unsigned long long)r.version, STATE_VERSION);
+    }
     if (bad != NULL) {
         state_free(r.core);
         return fail(e, ERR_CORRUPT, "state: %s cannot be right", bad);

@@ -30,8 +30,11 @@ enum err db_fail(sqlite3 *db, const char *doing, struct error *e)
     int number = sqlite3_system_errno(db);
     const char *file = sqlite3_db_filename(db, "main");
     bool disk = code == SQLITE_IOERR || code == SQLITE_FULL || code == SQLITE_CANTOPEN;
+    bool content = code == SQLITE_CONSTRAINT || code == SQLITE_MISMATCH || code == SQLITE_TOOBIG ||
+                   code == SQLITE_RANGE;
     enum err kind = code == SQLITE_CORRUPT || code == SQLITE_NOTADB ? ERR_CORRUPT
                     : code == SQLITE_BUSY || code == SQLITE_LOCKED  ? ERR_BUSY
+                    : content                                       ? ERR_INVALID
                                                                     : ERR_IO;
     if (disk && number != 0) {
         return fail_errno(e, kind, number, "cannot %s in '%s': %s", doing, file,

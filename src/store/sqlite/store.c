@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "store/sqlite/store_internal.h"
 
+#include "store/sqlite/migrations.h"
+
 #include "base/mem.h"
 #include "base/vec.h"
 #include "store/datadir.h"
@@ -24,7 +26,8 @@ static const char *const stmt_sql[STMT_COUNT] = {
     [STMT_COMMIT] = "COMMIT",
     [STMT_ROLLBACK] = "ROLLBACK",
     [STMT_FACT_PUT] = "INSERT INTO fact (seq, time_ms, type, body) VALUES (?1, ?2, ?3, ?4)",
-    [STMT_FACT_LAST] = "SELECT max(seq) FROM fact",
+    /* An adopted directory begins with a snapshot and no fact. */
+    [STMT_FACT_LAST] = "SELECT coalesce((SELECT max(seq) FROM fact), max(seq)) FROM snapshot",
     [STMT_FACT_FIRST] = "SELECT min(seq) FROM fact",
     [STMT_FACT_PAGE] = "SELECT seq, time_ms, type, body FROM fact WHERE seq > ?1 ORDER BY seq "
                        "LIMIT ?2",
@@ -57,10 +60,11 @@ static const char *const stmt_sql[STMT_COUNT] = {
     [STMT_SNAPSHOT_SECOND] = "SELECT seq FROM snapshot ORDER BY seq DESC LIMIT 1 OFFSET 1",
     [STMT_SNAPSHOT_DELETE] = "DELETE FROM snapshot WHERE seq < ?1",
     [STMT_TOKEN_PUT] = "INSERT OR REPLACE INTO token "
-                       "(hash, id, scope, name, created_ms, expires_ms) "
-                       "VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                       "(hash, id, scope, name, created_ms, expires_ms, uses, pool, node, machine) "
+                       "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
     [STMT_TOKEN_DELETE] = "DELETE FROM token WHERE hash = ?1",
-    [STMT_TOKEN_ALL] = "SELECT hash, id, scope, name, created_ms, expires_ms FROM token "
+    [STMT_TOKEN_ALL] = "SELECT hash, id, scope, name, created_ms, expires_ms, "
+                       "uses, pool, node, machine FROM token "
                        "ORDER BY created_ms, id",
 };
 
@@ -137,13 +141,15 @@ static enum err snapshots_ahead_move(struct store *store, struct error *e)
 
 static enum err store_set_up(struct store *store, struct error *e)
 {
-    enum err r = datadir_make(store->dir, e);
+    enum err r = store_identity_before(store->dir, e);
+    r = r == ERR_OK ? datadir_make(store->dir, e) : r;
     if (r == ERR_OK) {
         r = datadir_lock(store->dir, &store->lock_fd, e);
     }
     if (r == ERR_OK) {
         r = db_open(store->dir, DB_WRITE, &store->db, e);
     }
+    r = r == ERR_OK ? store_identity_ensure(store->db, store->dir, e) : r;
     if (r == ERR_OK) {
         r = db_prepare(store->db, stmt_sql, STMT_COUNT, store->stmt, e);
     }
@@ -289,7 +295,8 @@ enum err store_tokens(struct store *store, store_token_fn fn, void *ctx, struct 
             return r;
         }
         struct store_token token = {.created_ms = sqlite3_column_int64(stmt, 4),
-                                    .expires_ms = sqlite3_column_int64(stmt, 5)};
+                                    .expires_ms = sqlite3_column_int64(stmt, 5),
+                                    .uses = sqlite3_column_int64(stmt, 6)};
         struct str hash = db_str(stmt, 0);
         if (hash.len != sizeof token.hash) {
             (void)sqlite3_reset(stmt);
@@ -300,6 +307,14 @@ enum err store_tokens(struct store *store, store_token_fn fn, void *ctx, struct 
         column_copy(stmt, 1, token.id, sizeof token.id);
         column_copy(stmt, 2, token.scope, sizeof token.scope);
         column_copy(stmt, 3, token.name, sizeof token.name);
+        column_copy(stmt, 7, token.pool, sizeof token.pool);
+        column_copy(stmt, 8, token.node, sizeof token.node);
+        column_copy(stmt, 9, token.machine, sizeof token.machine);
         fn(ctx, &token);
     }
+}
+
+int store_schema_version(void)
+{
+    return migration_count;
 }

@@ -4,6 +4,7 @@
  * files only grow behind the end that the copy names, and no process removes them meanwhile
  * (datadir_hold_files). SPDX-License-Identifier: Apache-2.0 */
 #include "store/sqlite/db.h"
+#include "store/sqlite/store_internal.h"
 
 #include "base/mem.h"
 #include "base/vec.h"
@@ -133,6 +134,9 @@ static enum err contents_copy(sqlite3 *db, const char *from, const char *to, str
     }
     if (r == ERR_OK) {
         r = snapshots_copy(db, from, to, e);
+    }
+    if (r == ERR_OK) {
+        r = store_identity_copy(db, to, e);
     }
     if (r == ERR_OK) {
         r = file_sync_dir(log.text, e);

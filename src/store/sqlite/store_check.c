@@ -2,6 +2,7 @@
  * facts mean. A server may be running; one read transaction sees one state of the database.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "store/sqlite/store_check_internal.h"
+#include "store/sqlite/store_internal.h"
 
 #include "base/mem.h"
 #include "base/vec.h"
@@ -180,6 +181,9 @@ enum err store_check(const char *dir, const struct store_check_fns *fns, void *c
     r = db_open(dir, DB_READ, &check.db, e);
     if (r == ERR_OK && sqlite3_exec(check.db, "BEGIN", NULL, NULL, NULL) != SQLITE_OK) {
         r = db_fail(check.db, "begin a check", e);
+    }
+    if (r == ERR_OK) {
+        r = store_identity_match(check.db, dir, e);
     }
     if (r == ERR_OK) {
         r = parts_check(&check, e);

@@ -22,7 +22,7 @@ static enum err facts_put(struct store *store, const struct store_fact *facts, s
         db_bind_blob(stmt, 4, facts[i].body);
         enum err r = db_run(stmt, "store a fact", e);
         if (r != ERR_OK) {
-            return r;
+            return fail_in(e, "fact %" PRIu64 " of type %" PRIu32, facts[i].seq, facts[i].type);
         }
     }
     return ERR_OK;
@@ -46,10 +46,15 @@ static enum err history_put(struct store *store, const struct store_history *row
         db_bind_blob(stmt, 10, row->json);
         enum err r = db_run(stmt, "store an ended task", e);
         if (r != ERR_OK) {
-            return r;
+            return fail_in(e, "task %" PRIu64, row->task);
         }
     }
     return ERR_OK;
+}
+
+static void field_bind(sqlite3_stmt *stmt, int number, const char *text, size_t size)
+{
+    db_bind_text(stmt, number, (struct str){text, strnlen(text, size)});
 }
 
 static enum err token_put(struct store *store, const struct store_token *token, struct error *e)
@@ -61,11 +66,15 @@ static enum err token_put(struct store *store, const struct store_token *token, 
     }
     sqlite3_stmt *stmt = store->stmt[STMT_TOKEN_PUT];
     db_bind_blob(stmt, 1, hash);
-    db_bind_text(stmt, 2, (struct str){token->id, strnlen(token->id, sizeof token->id)});
-    db_bind_text(stmt, 3, (struct str){token->scope, strnlen(token->scope, sizeof token->scope)});
-    db_bind_text(stmt, 4, (struct str){token->name, strnlen(token->name, sizeof token->name)});
+    field_bind(stmt, 2, token->id, sizeof token->id);
+    field_bind(stmt, 3, token->scope, sizeof token->scope);
+    field_bind(stmt, 4, token->name, sizeof token->name);
     db_bind_i64(stmt, 5, token->created_ms);
     db_bind_i64(stmt, 6, token->expires_ms);
+    db_bind_i64(stmt, 7, token->uses);
+    field_bind(stmt, 8, token->pool, sizeof token->pool);
+    field_bind(stmt, 9, token->node, sizeof token->node);
+    field_bind(stmt, 10, token->machine, sizeof token->machine);
     return db_run(stmt, "store a token", e);
 }
 

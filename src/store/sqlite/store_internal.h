@@ -70,6 +70,21 @@ struct store {
     bool stale;            /* a call failed: read last_seq and the log's end from disk first */
 };
 
+/* store_identity.c: do the parts of the directory belong together? ERR_CORRUPT says what was found and
+ * the ways on. */
+
+/* Before the directory is opened: refuses a missing database beside other parts. */
+must_use enum err store_identity_before(const char *dir, struct error *e);
+
+/* Gives database and parts their identity at first, and compares it from then on. */
+must_use enum err store_identity_ensure(sqlite3 *db, const char *dir, struct error *e);
+
+/* The comparison alone, for `weir db check`. */
+must_use enum err store_identity_match(sqlite3 *db, const char *dir, struct error *e);
+
+/* Writes the identity of the database into the parts of its copy. */
+must_use enum err store_identity_copy(sqlite3 *db, const char *to, struct error *e);
+
 /* After a failure, reads last_seq and the log's end from disk again. Cheap when nothing failed. */
 must_use enum err store_sync_up(struct store *store, struct error *e);
 

@@ -6,6 +6,8 @@
 #include "base/mem.h"
 #include "core/model/codec.h"
 #include "core/model/object.h"
+#include "core/state/fact_internal.h"
+#include "core/state/state_codec.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -610,6 +612,85 @@ static void unknown_versions_are_named(void **state)
     arena_done(&arena);
 }
 
+/* ---- versions ---- */
+
+static uint64_t mix(uint64_t hash, const void *bytes, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        hash = (hash ^ ((const unsigned char *)bytes)[i]) * 0x100000001b3u;
+    }
+    return hash;
+}
+
+/* What decides the bytes of a table: types, versions and order of its fields, and of its parts. */
+static uint64_t shape(uint64_t hash, const struct record_table *table)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        const struct record_field *field = &table->fields[i];
+        hash = mix(hash, &field->type, sizeof field->type);
+        hash = mix(hash, &field->since, sizeof field->since);
+        hash = field->part != NULL ? shape(hash, field->part) : hash;
+    }
+    return hash;
+}
+
+/* samples/formats.txt has a line for every coding that was ever written: kind, name, version, digest.
+ * Lines are added and never changed. */
+static void coding_known(FILE *file, const char *name, unsigned version, uint64_t digest)
+{
+    char line[256];
+    char want[256];
+    const int len = snprintf(want, sizeof want, "%s %u ", name, version);
+    rewind(file);
+    while (fgets(line, sizeof line, file) != NULL) {
+        if (strncmp(line, want, (size_t)len) == 0) {
+            if (strtoull(line + len, NULL, 16) != digest) {
+                fail_msg("the coding of %s has changed: give it a version above %u", name, version);
+            }
+            return;
+        }
+    }
+    fail_msg("add to samples/formats.txt: %s%016llx", want, (unsigned long long)digest);
+}
+
+static void a_change_of_coding_needs_a_new_version(void **state)
+{
+    (void)state;
+    char path[512];
+    assert_true(snprintf(path, sizeof path, "%s/formats.txt", getenv("WEIR_SAMPLES")) <
+                (int)sizeof path);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    uint64_t whole = 0xcbf29ce484222325u;
+    for (unsigned i = 0; i < STATE_SECTION_COUNT; i++) {
+        whole = mix(whole, state_codec_sections[i]->name, strlen(state_codec_sections[i]->name));
+        whole = shape(whole, &state_codec_sections[i]->fields);
+    }
+    whole = shape(shape(whole, &state_codec_head), &state_codec_numbers);
+    coding_known(file, "state", STATE_VERSION, whole);
+    for (unsigned type = 1; type <= FACT_TYPE_MAX; type++) {
+        struct fact fact;
+        struct buf bytes;
+        fact_of((enum fact_type)type, &fact);
+        encode(&fact, &bytes);
+        const uint64_t digest =
+            shape(mix(0xcbf29ce484222325u, bytes.data, bytes.len), &fact_bodies[type].table);
+        buf_done(&bytes);
+        coding_known(file, fact_type_name((enum fact_type)type), fact_bodies[type].newest, digest);
+    }
+    assert_int_equal(fclose(file), 0);
+}
+
+static void what_a_newer_weir_wrote_is_called_so(void **state)
+{
+    (void)state;
+    struct core *core;
+    struct error e = {0};
+    const char newer[] = "\x0aweir state\x7f";
+    assert_int_equal(core_decode((struct str){newer, sizeof newer - 1}, &core, &e), ERR_CORRUPT);
+    assert_non_null(strstr(e.text, "newer Weir (version 127 of the state"));
+}
+
 /* ---- what was written before ---- */
 
 /* A file of tests/unit/core/samples, as older versions wrote it. The caller frees. */
@@ -912,6 +993,8 @@ int main(void)
         cmocka_unit_test(cut_off_facts_are_refused_at_each_byte),
         cmocka_unit_test(damaged_facts_are_read_or_refused_never_worse),
         cmocka_unit_test(unknown_versions_are_named),
+        cmocka_unit_test(a_change_of_coding_needs_a_new_version),
+        cmocka_unit_test(what_a_newer_weir_wrote_is_called_so),
         cmocka_unit_test(a_pool_of_version_1_has_the_defaults),
         cmocka_unit_test(a_task_of_version_1_is_in_the_project_default),
         cmocka_unit_test(a_state_of_version_1_is_read),

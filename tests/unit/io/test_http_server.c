@@ -34,9 +34,9 @@ static void path_query_headers_and_body_reach_the_handler(void **state)
     (void)state;
     struct site *site = site_new();
     struct client *client = client_new(site);
-    client_send(client, "POST /echo%2Fa+b?x=1&y=%C3%A4+%26&&z&x=2 HTTP/1.1\r\nHost: a\r\n"
+    client_send(client, "POST /echo%2Ea+b?x=1&y=%C3%A4+%26&&z&x=2%2F HTTP/1.1\r\nHost: a\r\n"
                         "X-EXTRA: more\r\nContent-Length: 5\r\n\r\nhello");
-    client_wait(client, "POST /echo/a+b [x=1][y=\xc3\xa4 &][z=][x=2] extra=more "
+    client_wait(client, "POST /echo.a+b [x=1][y=\xc3\xa4 &][z=][x=2/] extra=more "
                         "peer=127.0.0.1 body=hello");
     client_clear(client);
     client_send(client, "GET http://site/echo?q HTTP/1.1\r\nHost: site\r\n\r\n");
@@ -68,6 +68,8 @@ static void malformed_requests_get_400(void **state)
         "GET /% HTTP/1.1\r\nHost: a\r\n\r\n",
         "GET /a%00b HTTP/1.1\r\nHost: a\r\n\r\n",
         "GET /%ff HTTP/1.1\r\nHost: a\r\n\r\n",
+        "GET /now%2fa HTTP/1.1\r\nHost: a\r\n\r\n",
+        "GET /%2F HTTP/1.1\r\nHost: a\r\n\r\n",
         "GET /now?x=%c3 HTTP/1.1\r\nHost: a\r\n\r\n",
         "GET /a b HTTP/1.1\r\nHost: a\r\n\r\n",
         "GET now HTTP/1.1\r\nHost: a\r\n\r\n",
@@ -81,6 +83,7 @@ static void malformed_requests_get_400(void **state)
         client_send(client, requests[i]);
         client_wait(client, "HTTP/1.1 400 Bad Request");
         client_wait(client, "{\"error\":{\"code\":\"invalid\",\"message\":\"");
+        client_wait_closed(client);
         client_free(client);
     }
     assert_int_equal(site->requests, 0);
@@ -302,6 +305,15 @@ static void head_requests_get_no_body(void **state)
     site_free(site);
 }
 
+static void client_wait_or_parked(struct client *client, bool parked)
+{
+    if (parked) {
+        site_wait(client->site, &client->site->parked_count, 1);
+    } else {
+        client_wait(client, "\r\n\r\nnow");
+    }
+}
+
 static void connections_above_the_limit_are_told_so(void **state)
 {
     (void)state;
@@ -309,17 +321,55 @@ static void connections_above_the_limit_are_told_so(void **state)
     struct client *clients[SITE_CONNECTIONS_MAX + 1];
     for (size_t i = 0; i <= SITE_CONNECTIONS_MAX; i++) {
         clients[i] = client_new(site);
-        client_get(clients[i], "/now");
-        client_wait(clients[i], i < SITE_CONNECTIONS_MAX ? "\r\n\r\nnow" : "HTTP/1.1 503 ");
+        client_get(clients[i], "/park");
+        if (i < SITE_CONNECTIONS_MAX) {
+            site_wait(site, &site->parked_count, i + 1);
+        } else {
+            client_wait(clients[i], "HTTP/1.1 503 ");
+        }
     }
     struct client *last = clients[SITE_CONNECTIONS_MAX];
     client_wait(last, "{\"error\":{\"code\":\"busy\"");
     assert_non_null(strstr(last->text, "Retry-After: 1"));
     client_wait_closed(last);
+    for (size_t i = 0; i < SITE_CONNECTIONS_MAX; i++) {
+        http_request_answer(site->parked[i], 200, "text/plain", str_of("parked"));
+        client_wait(clients[i], "parked");
+    }
     client_clear(clients[0]);
     client_get(clients[0], "/now");
     client_wait(clients[0], "\r\n\r\nnow");
     for (size_t i = 0; i <= SITE_CONNECTIONS_MAX; i++) {
+        client_free(clients[i]);
+    }
+    site_free(site);
+}
+
+static void the_oldest_idle_connection_is_given_up_first(void **state)
+{
+    (void)state;
+    struct site *site = site_new();
+    struct client *clients[SITE_CONNECTIONS_MAX + 3];
+    for (size_t i = 0; i < SITE_CONNECTIONS_MAX; i++) {
+        clients[i] = client_new(site);
+        client_get(clients[i], i == 0 ? "/park" : "/now");
+        client_wait_or_parked(clients[i], i == 0);
+    }
+    client_clear(clients[1]);
+    client_get(clients[1], "/now"); /* from now on clients[2] is the oldest */
+    client_wait(clients[1], "\r\n\r\nnow");
+    for (size_t i = SITE_CONNECTIONS_MAX; i < SITE_CONNECTIONS_MAX + 3; i++) {
+        clients[i] = client_new(site);
+        client_get(clients[i], "/now");
+        client_wait(clients[i], "\r\n\r\nnow");
+    }
+    for (size_t i = 2; i < 5; i++) {
+        client_wait_closed(clients[i]);
+    }
+    assert_false(clients[0]->closed);
+    assert_false(clients[1]->closed);
+    assert_false(clients[5]->closed);
+    for (size_t i = 0; i < SITE_CONNECTIONS_MAX + 3; i++) {
         client_free(clients[i]);
     }
     site_free(site);
@@ -364,6 +414,7 @@ int main(void)
         cmocka_unit_test(a_large_answer_arrives_whole_also_when_read_late),
         cmocka_unit_test(head_requests_get_no_body),
         cmocka_unit_test(connections_above_the_limit_are_told_so),
+        cmocka_unit_test(the_oldest_idle_connection_is_given_up_first),
         cmocka_unit_test(a_taken_port_and_a_bad_address_are_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,7 +21,7 @@ static void paths_are_decoded(void **state)
     static const char *const cases[][2] = {
         {"/", "/"},
         {"/a/b", "/a/b"},
-        {"/a%2fb%20c+d", "/a/b c+d"},
+        {"/a%2eb%20c+d", "/a.b c+d"},
         {"/%E2%82%AC", "/\xe2\x82\xac"},
         {"*", "*"},
         {"http://host:80/x?y", "/x"},

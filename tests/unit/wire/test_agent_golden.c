@@ -130,11 +130,11 @@ static bool sample(size_t index, struct buf *out)
     switch (index) {
     case 0:
         buf_add_str(out, "j ");
-        agent_join_encode(&(struct agent_join){"n1", "gpu"}, out);
+        agent_join_encode(&(struct agent_join){"n1", "gpu", "0123"}, out);
         return true;
     case 1:
         buf_add_str(out, "j ");
-        agent_join_encode(&(struct agent_join){"n1", ""}, out);
+        agent_join_encode(&(struct agent_join){"n1", "", ""}, out);
         return true;
     case 2:
         buf_add_str(out, "a ");

@@ -57,14 +57,15 @@ static void attempt_keys_have_one_text(void **state)
 static void a_join_comes_back(void **state)
 {
     (void)state;
-    struct agent_join join = {"n1", "gpu"};
+    struct agent_join join = {"n1", "gpu", "0123"};
     agent_join_encode(&join, &out);
-    assert_string_equal(buf_text(&out), "{\"name\":\"n1\",\"pool\":\"gpu\"}");
+    assert_string_equal(buf_text(&out), "{\"name\":\"n1\",\"pool\":\"gpu\",\"machine\":\"0123\"}");
     assert_int_equal(agent_join_decode(written(), &arena, &join, &e), ERR_OK);
     assert_string_equal(join.pool, "gpu");
     assert_int_equal(agent_join_decode(str_of("{\"name\":\"n2\"}"), &arena, &join, &e), ERR_OK);
     assert_string_equal(join.name, "n2");
     assert_string_equal(join.pool, "");
+    assert_string_equal(join.machine, "");
     assert_int_equal(agent_join_decode(str_of("{\"name\":\"n 2\"}"), &arena, &join, &e),
                      ERR_INVALID);
     assert_string_equal(e.path, "name");
