@@ -138,7 +138,7 @@ static void task_answer(struct call *call, task_id id)
         history_answer(call, id);
         return;
     }
-    call_task_json(call, id);
+    history_answer_live(call, id);
 }
 
 void tasks_show(struct call *call)

@@ -322,6 +322,7 @@ static const struct list_column attempt_columns[] = {
     {"attempt", "ATTEMPT", COLUMN_TEXT, "key", COLUMN_ALWAYS, NULL},
     {"state", "STATE", COLUMN_CUSTOM, "state", COLUMN_ALWAYS, cell_attempt_state},
     {"node", "NODE", COLUMN_TEXT, "node", COLUMN_ALWAYS, NULL},
+    {"devices", "DEVICES", COLUMN_CUSTOM, "devices", COLUMN_SPARE, cell_devices},
     {"cause", "CAUSE", COLUMN_CUSTOM, "cause", COLUMN_ALWAYS, cell_cause},
     {"exit", "EXIT", COLUMN_NUMBER, "exit_code", COLUMN_ALWAYS, NULL},
     {"started", "STARTED", COLUMN_TIME, "started_at", COLUMN_ALWAYS, NULL},
@@ -329,6 +330,7 @@ static const struct list_column attempt_columns[] = {
     {"ended", "ENDED", COLUMN_TIME, "ended_at", COLUMN_ALWAYS, NULL},
     {"cpu_time", "CPU", COLUMN_CUSTOM_NUMBER, "cpu_ms", COLUMN_SPARE, task_text_cpu},
     {"memory_peak", "MEMORY", COLUMN_CUSTOM_NUMBER, "memory_peak", COLUMN_SPARE, task_text_memory},
+    {"why", "WHY", COLUMN_TEXT, "why", COLUMN_SPARE, NULL},
     {0},
 };
 
@@ -339,7 +341,8 @@ static bool column_used(const struct list_column *column, const struct doc *atte
         return true;
     }
     for (const struct doc *d = attempts->first; d != NULL; d = d->next) {
-        if (item_text(d, column->path)[0] != '\0') {
+        const struct doc *value = item_at(d, column->path);
+        if (item_text(d, column->path)[0] != '\0' || (value != NULL && value->count > 0)) {
             return true;
         }
     }

@@ -63,8 +63,8 @@ static void side_text(const struct core *core, const struct eviction *why,
     buf_add_char(out, ')');
 }
 
-/* Appends the eviction as a sentence, without a full stop. */
-static void eviction_text(const struct core *core, const struct eviction *why, struct buf *out)
+void explain_json_eviction_text(const struct core *core, const struct eviction *why,
+                                struct buf *out)
 {
     static const char *const sentences[EVICTION_RULE_COUNT] = {
         [EVICT_SHARE] = "its account was above its share",
@@ -95,7 +95,7 @@ void explain_json_evicted(struct json_out *j, const struct core *core, const str
     }
     struct buf text;
     buf_init(&text, REASON_TEXT_MAX);
-    eviction_text(core, &note->why, &text);
+    explain_json_eviction_text(core, &note->why, &text);
     json_out_put(j, "evicted:{at:%td,index:%u", note->at_ms, note->index);
     explain_json_eviction(j, core, &note->why);
     json_out_put(j, "message:%s,work_lost:{slot_seconds:%.3ld,cpu_seconds:%.3ld}}", buf_text(&text),

@@ -23,5 +23,9 @@ void explain_json(struct json_out *j, const struct core *core, const struct task
  * "claimant", "resource", "victim":{…} and "taker":{…} follow, with what both held at that time. */
 void explain_json_eviction(struct json_out *j, const struct core *core, const struct eviction *why);
 
+/* Appends the eviction as a sentence, without a full stop. */
+void explain_json_eviction_text(const struct core *core, const struct eviction *why,
+                                struct buf *out);
+
 /* Writes "evicted":{…}, the last eviction of an instance of the task. null: there was none. */
 void explain_json_evicted(struct json_out *j, const struct core *core, const struct task *task);

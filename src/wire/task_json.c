@@ -150,9 +150,26 @@ static void message_json(struct json_out *j, const char *program, const struct i
     json_out_kv_text(j, "message", instance->cause == END_SPAWN ? e.text : NULL);
 }
 
+/* Says for whom the attempt was evicted; null where it was not. Only the last eviction of a task is
+ * in the state, so an attempt must be written before its instance is evicted again. */
+static void why_json(struct json_out *j, const struct core *core, const struct instance *instance)
+{
+    const struct eviction_note *note = query_task_eviction(core, instance->task);
+    const bool evicted =
+        instance->cause == END_PREEMPTED && note != NULL && note->at_ms >= instance->allocated_ms;
+    struct buf text;
+    buf_init(&text, REASON_TEXT_MAX);
+    if (evicted) {
+        explain_json_eviction_text(core, &note->why, &text);
+    }
+    json_out_kv_text(j, "why", evicted ? buf_text(&text) : NULL);
+    buf_done(&text);
+}
+
 static void attempt_json(struct json_out *j, const struct core *core, const struct task *task,
                          const struct instance *instance, const char *program)
 {
+    const bool ended = instance->state == INSTANCE_ENDED;
     char key[ATTEMPT_KEY_TEXT_MAX];
     (void)attempt_key_text((struct attempt_key){task->id, instance->index, instance->attempt}, key);
     json_out_put(j, "{key:%s,index:%u,instance:%lu,attempt:%u,state:%s", key, instance->index,
@@ -162,12 +179,13 @@ static void attempt_json(struct json_out *j, const struct core *core, const stru
                      instance->node.v != 0 ? query_node_name(core, instance->node) : NULL);
     part_json_devices(j, "devices", instance->devices);
     json_out_put(j, "cause:%s", names_end_cause((enum end_cause)instance->cause));
-    number_or_null(j, "exit_code", instance->state == INSTANCE_ENDED && instance->started_ms != 0,
-                   instance->exit_code);
+    number_or_null(j, "exit_code", ended && instance->started_ms != 0, instance->exit_code);
     message_json(j, program, instance);
-    json_out_put(j, "workdir_used:%i,started_at:%td,checkpoint_at:%td,ended_at:%td",
-                 instance->workdir_missed == 0, instance->started_ms, instance->checkpoint_ms,
-                 instance->ended_ms);
+    why_json(j, core, instance);
+    json_out_put(j,
+                 "workdir_used:%i,allocated_at:%td,started_at:%td,checkpoint_at:%td,ended_at:%td",
+                 instance->workdir_missed == 0, instance->allocated_ms, instance->started_ms,
+                 instance->checkpoint_ms, instance->ended_ms);
     /* What the attempt used is unknown until it has ended, and where nobody saw the end. */
     const bool known = instance->cpu_ms != 0 || instance->memory_peak_bytes != 0;
     number_or_null(j, "cpu_ms", known, instance->cpu_ms);
@@ -190,6 +208,18 @@ static void attempts_json(struct json_out *j, const struct core *core, const str
         }
     }
     json_out_end(j);
+}
+
+void task_json_attempt_ended(struct task_writer *writer, struct json_out *j,
+                             const struct task *task, uint32_t index)
+{
+    const struct instance *row = query_instance(writer->core, task->id, index);
+    must(row != NULL);
+    struct task_spec spec;
+    struct instance instance = *row;
+    instance.state = INSTANCE_ENDED; /* the instance may wait again by now */
+    query_task_spec(writer->core, task->id, writer->arena, &spec);
+    attempt_json(j, writer->core, task, &instance, spec.argv_count > 0 ? spec.argv[0] : "");
 }
 
 void task_json(struct task_writer *writer, struct json_out *j, const struct task *task,

@@ -45,6 +45,10 @@ void task_json_writer_init(struct task_writer *writer, const struct core *core,
 void task_json(struct task_writer *writer, struct json_out *j, const struct task *task,
                unsigned parts);
 
+/* Writes the newest attempt of an instance as an attempt that has ended. */
+void task_json_attempt_ended(struct task_writer *writer, struct json_out *j,
+                             const struct task *task, uint32_t index);
+
 /* Writes an item of the queue: id name user project state priority position resources instances
  * counts submitted_at reason. The caller walks the queue and counts `position`. */
 void task_json_short(struct task_writer *writer, struct json_out *j, const struct task *task,

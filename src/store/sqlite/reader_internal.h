@@ -18,6 +18,7 @@ enum read_stmt {
     READ_HISTORY_PROJECT,
     READ_HISTORY_NAME,
     READ_HISTORY_STATE,
+    READ_ATTEMPTS,
     READ_LOG,
 };
 enum { READ_STMT_COUNT = READ_LOG + 1 };

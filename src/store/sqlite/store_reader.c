@@ -37,6 +37,8 @@ static const char *const read_sql[READ_STMT_COUNT] = {
                                           "WHERE name = ?1 AND name <> '' " HISTORY_REST,
     [READ_HISTORY_STATE] =
         "SELECT task FROM history INDEXED BY history_state WHERE state = ?1 " HISTORY_REST,
+    [READ_ATTEMPTS] = "SELECT idx, attempt, json FROM attempt WHERE task = ?1 "
+                      "ORDER BY idx, attempt LIMIT ?2",
     /* Parameter `attempt`: -1 all attempts, 0 the newest of the instance, else this attempt. */
     [READ_LOG] =
         "SELECT place, idx, attempt, stream, offset, length, time_ms FROM log_chunk AS chunk "
