@@ -45,24 +45,27 @@ void explain_queue(struct call *call)
         return;
     }
     struct json_out j;
+    struct task_writer writer;
     call_json(call, &j);
     page_begin(&j);
-    size_t shown = 0;
-    uint64_t next = 0;
-    struct task_writer writer;
     task_json_writer_init(&writer, core, call_arena(call));
-    /* The cursor names a task. The present position of that task in the queue is counted once. */
-    uint32_t position = 0;
-    if (page.after != 0) {
-        position = query_queue_position(core, (task_id){page.after}, UINT32_MAX);
+    writer.keep = call_arena(call);
+    /* The cursor is the place of the last task in the order, and its position. So the next page costs
+     * what it shows, and follows also when that task has started meanwhile. */
+    uint64_t position = page.more[2];
+    struct queue_place place = {{page.more[0], page.more[1], page.after}};
+    task_id id = query_queue_behind(core, pool->id, place);
+    for (size_t shown = 0; id.v != 0 && shown < page.limit; shown++) {
+        const struct task *task = query_task(core, id);
+        task_json_short(&writer, &j, task, (uint32_t)++position);
+        place = query_queue_place(task);
+        id = query_queue_behind(core, pool->id, place);
     }
-    task_id id = query_queue_next(core, pool->id, (task_id){page.after});
-    while (id.v != 0 && shown < page.limit) {
-        task_json_short(&writer, &j, query_task(core, id), ++position);
-        next = id.v;
-        shown++;
-        id = query_queue_next(core, pool->id, id);
-    }
-    page_end(&j, &page, id.v != 0 ? next : 0);
+    page.more[0] = place.at[0];
+    page.more[1] = place.at[1];
+    page.more[2] = position;
+    page.has_total = true;
+    page.total = pool->pending_count;
+    page_end(&j, &page, id.v != 0 ? place.at[2] : 0);
     call_answer_json(call, 200);
 }

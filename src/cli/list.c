@@ -18,13 +18,16 @@
 enum {
     LIST_ITEMS_MAX = 5000000,
     LIST_PAGE = 1000,
+    LIST_ROWS = 50, /* a table without --limit stops after this many rows */
     OUT_MAX = 1 << 30,
+    MORE_TEXT_MAX = 64,
     REDRAW_MS = 1000, /* redraw this often, because ages change while nothing happens */
 };
 
 struct items {
     VEC(const struct doc *) at;
-    bool more; /* the server has more items than the limit */
+    bool more;    /* the server has more items than the limit */
+    size_t total; /* items that the server has; 0: not known */
 };
 
 struct item_list {
@@ -39,6 +42,7 @@ struct item_list {
     bool json_lines;
     bool quiet;
     bool wide;
+    bool watched;
 };
 
 /* ---- flags ---- */
@@ -92,14 +96,35 @@ static enum err columns_choose(struct item_list *list, struct error *e)
 
 /* ---- fetching ---- */
 
+/* A table is for reading: it stops after LIST_ROWS rows, or as many as the screen has. */
+static size_t rows_max(const struct item_list *list)
+{
+    const size_t height = list->cli->height;
+    if (args_has(&list->cli->args, "limit") || list->json || list->quiet) {
+        return 0;
+    }
+    return list->watched && height > LIST_ROWS ? height : LIST_ROWS;
+}
+
+/* How many items are fetched; 0: all. Sorting needs all items before the first can be shown, and a
+ * pipe that watches needs all items to see what changed. */
+static size_t fetch_limit(const struct item_list *list)
+{
+    const bool ordered = list->sort != NULL || list->def->compare != NULL;
+    const bool pipe = list->watched && !list->cli->out_tty;
+    const size_t rows = ordered || pipe ? 0 : rows_max(list);
+    return args_number(&list->cli->args, "limit", rows != 0 ? rows : list->def->limit);
+}
+
 static enum err fetch(struct item_list *list, struct arena *arena, bool patient, struct items *ret,
                       struct error *e)
 {
-    size_t limit = args_number(&list->cli->args, "limit", list->def->limit);
+    size_t limit = fetch_limit(list);
     const char *cursor = "";
     const char *joint = strchr(list->path, '?') == NULL ? "?" : "&";
     vec_clear(&ret->at);
     ret->more = false;
+    ret->total = 0;
     while (cursor != NULL) {
         size_t want =
             limit == 0 || limit - ret->at.count > LIST_PAGE ? LIST_PAGE : limit - ret->at.count;
@@ -116,6 +141,7 @@ static enum err fetch(struct item_list *list, struct arena *arena, bool patient,
         for (const struct doc *d = items == NULL ? NULL : items->first; d != NULL; d = d->next) {
             vec_push(&ret->at, d);
         }
+        ret->total = (size_t)item_number(reply.doc, "total", 0);
         const struct doc *next = item_at(reply.doc, "next");
         cursor = next != NULL && next->kind == DOC_STRING ? next->text.p : NULL;
         bool full = (limit != 0 && ret->at.count >= limit) || ret->at.count >= LIST_ITEMS_MAX;
@@ -237,7 +263,7 @@ static struct text_table *items_table(const struct item_list *list, const struct
     return table_fill(list, kept, count, items);
 }
 
-static void items_print(const struct item_list *list, const struct items *items, size_t rows_max,
+static void items_print(const struct item_list *list, const struct items *items, size_t rows,
                         struct buf *out)
 {
     if (list->quiet) {
@@ -252,17 +278,35 @@ static void items_print(const struct item_list *list, const struct items *items,
     }
     auto_free(table_freep) struct text_table *table = items_table(list, items);
     if (table_row_count(table) > 0) {
-        table_print(table, !args_has(&list->cli->args, "no-header"), rows_max, out);
+        table_print(table, !args_has(&list->cli->args, "no-header"), rows, out);
     }
+}
+
+/* Appends "… and 19,950 more", or "… and more" where the server does not know how many. */
+static void more_add(struct buf *out, const struct items *items, size_t shown)
+{
+    const size_t known = items->more ? items->total : items->at.count;
+    buf_add_str(out, "… and ");
+    if (known > shown) {
+        text_thousands(out, known - shown);
+        buf_add_char(out, ' ');
+    }
+    buf_add_str(out, "more");
 }
 
 static void talk(const struct item_list *list, const struct items *items)
 {
-    bool people = list->cli->err_tty && !list->quiet && !list->json;
+    const size_t max = rows_max(list);
+    const size_t shown = max != 0 && items->at.count > max ? max : items->at.count;
     if (items->at.count == 0 && !list->quiet && !list->json) {
         context_say("no %s; %s", list->def->what, list->def->empty);
-    } else if (items->more && people) {
-        context_say("(the first %zu; --limit 0 shows all)", items->at.count);
+    } else if ((items->more || shown < items->at.count) &&
+               (list->cli->err_tty || !args_has(&list->cli->args, "limit"))) {
+        struct buf text;
+        buf_init(&text, MORE_TEXT_MAX);
+        more_add(&text, items, shown);
+        context_say("%s; --limit N shows N, --limit 0 all", buf_text(&text));
+        buf_done(&text);
     }
 }
 
@@ -274,7 +318,7 @@ static int list_once(struct item_list *list)
     if (r == ERR_OK) {
         struct buf out;
         buf_init(&out, OUT_MAX);
-        items_print(list, &items, 0, &out);
+        items_print(list, &items, rows_max(list), &out);
         context_out((struct str){.p = buf_text(&out), .len = out.len});
         buf_done(&out);
         talk(list, &items);
@@ -294,13 +338,15 @@ static void redraw(const struct item_list *list, const struct items *items, size
         buf_addf(&out, "\033[%zuA\r\033[J", *lines);
     }
     size_t start = out.len;
-    size_t rows_max = list->cli->height > 4 ? list->cli->height - 3 : 0;
-    items_print(list, items, rows_max, &out);
+    size_t rows = list->cli->height > 4 ? list->cli->height - 3 : 0;
+    items_print(list, items, rows, &out);
     if (items->at.count == 0) {
         buf_addf(&out, "no %s\n", list->def->what);
     }
-    if (rows_max != 0 && items->at.count > rows_max) {
-        buf_addf(&out, "… and %zu more\n", items->at.count - rows_max);
+    const size_t shown = rows != 0 && items->at.count > rows ? rows : items->at.count;
+    if (items->more || shown < items->at.count) {
+        more_add(&out, items, shown);
+        buf_add_char(&out, '\n');
     }
     *lines = 0;
     for (size_t i = start; i < out.len; i++) {
@@ -392,9 +438,10 @@ int list_run(struct cli *cli, const struct list_def *def, const char *path)
         .json_lines = json != NULL && strcmp(json, "lines") == 0,
         .quiet = args_has(&cli->args, "quiet"),
         .wide = args_has(&cli->args, "wide"),
+        .watched = args_has(&cli->args, "watch"),
     };
     if (columns_choose(&list, &e) != ERR_OK) {
         return context_fail(cli, &e);
     }
-    return args_has(&cli->args, "watch") ? list_watch(&list) : list_once(&list);
+    return list.watched ? list_watch(&list) : list_once(&list);
 }

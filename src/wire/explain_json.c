@@ -304,10 +304,11 @@ void explain_json(struct json_out *j, const struct core *core, const struct task
     struct explanation why;
     const char *suggestions[SUGGESTIONS_MAX];
     explain_task(core, task->id, &why);
-    const bool further = why.position > EXPLAIN_POSITION_MAX;
+    const uint32_t position = query_queue_position(core, task->id, POSITION_MAX + 1);
+    const bool further = position > POSITION_MAX;
     json_out_put(j, "{task:%lu,state:%s,position:%zu,further:%i,pool:%s,reason:", task->id.v,
                  names_task_state((enum task_state)task->state),
-                 (uint64_t)(further ? EXPLAIN_POSITION_MAX : why.position), further,
+                 (uint64_t)(further ? POSITION_MAX : position), further,
                  query_pool_name(core, task->pool));
     reason_text_json(j, core, &why.reason);
     json_out_put(j, "expected:{ms:%zu,from:%s},reserved_until:%td", (uint64_t)why.expect_ms,

@@ -7,7 +7,10 @@
 #include "core/core.h"
 #include "core/sched/explain/explain.h"
 
-enum { SUGGESTIONS_MAX = 4 };
+enum {
+    SUGGESTIONS_MAX = 4,
+    POSITION_MAX = 10000, /* positions further back are not counted */
+};
 
 /* Lists commands that would help this task, the most helpful first, in the arena. Returns how
  * many. */

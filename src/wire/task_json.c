@@ -62,11 +62,16 @@ static uint32_t position_of(struct task_writer *writer, const struct task *task)
     return before < places->count ? before + 1 : TASK_JSON_POSITION_MAX;
 }
 
+struct task_reason {
+    struct explain_group group;
+    struct reason reason;
+};
+
 /* Says why the task waits. Tasks of one group share a reason, which is computed once. */
 static struct reason reason_of(struct task_writer *writer, const struct task *task)
 {
     struct explain_group group;
-    const bool shared = explain_group(writer->core, task, &group);
+    const bool shared = writer->keep != NULL && explain_group(writer->core, task, &group);
     for (uint32_t i = 0; shared && i < writer->kept_count; i++) {
         if (memcmp(&writer->kept[i].group, &group, sizeof group) == 0) {
             return writer->kept[i].reason;
@@ -74,6 +79,9 @@ static struct reason reason_of(struct task_writer *writer, const struct task *ta
     }
     struct explanation why;
     explain_task(writer->core, task->id, &why);
+    if (shared && writer->kept == NULL) {
+        writer->kept = arena_new(writer->keep, struct task_reason, TASK_JSON_REASONS_KEPT);
+    }
     if (shared && writer->kept_count < TASK_JSON_REASONS_KEPT) {
         writer->kept[writer->kept_count].group = group;
         writer->kept[writer->kept_count++].reason = why.reason;

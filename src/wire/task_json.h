@@ -11,7 +11,7 @@ enum {
     TASK_JSON_ATTEMPTS_MAX = 1000,
     /* The last position counted; lists show this number for tasks further back. */
     TASK_JSON_POSITION_MAX = 1000,
-    TASK_JSON_REASONS_KEPT = 16,
+    TASK_JSON_REASONS_KEPT = 256,
 };
 
 /* Flags for parts of the task object that cost more than the rest. */
@@ -27,14 +27,11 @@ enum {
 struct task_writer {
     const struct core *core;
     struct arena *arena; /* specs are decoded into this arena; the caller clears it */
-    uint32_t kept_count;
-    struct {
-        struct explain_group group;
-        struct reason reason;
-    } kept[TASK_JSON_REASONS_KEPT];
-    /* An arena that is not cleared, or NULL. With such an arena each queue is walked once for
-     * the positions of all tasks, instead of once for each task. */
+    /* An arena that is not cleared, or NULL. With such an arena the reason of a group of tasks is
+     * computed once, and each queue is walked once for the positions of all tasks. */
     struct arena *keep;
+    uint32_t kept_count;
+    struct task_reason *kept;   /* in `keep` */
     struct task_places *places; /* in `keep` */
 };
 
