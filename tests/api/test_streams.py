@@ -155,3 +155,46 @@ def test_revoking_a_token_cuts_its_streams_and_no_others(server):
     server.submit()
     assert others.event()[1] == "task-submitted"
     others.close()
+
+
+def numbers(stream, count):
+    """The numbers of the next events, read as lines: quicker than as JSON."""
+    found = []
+    while len(found) < count:
+        line = stream.line()
+        assert line is not None and line != "event: reset", f"ended after {len(found)} events"
+        if line.startswith("id: "):
+            found.append(int(line[4:]))
+    return found
+
+
+def test_a_large_batch_resets_nobody_however_slowly_a_client_reads(server):
+    """More than the buffer of a stream and than the ring of encoded events: three ways to be behind."""
+    begin = server.get("status")["seq"]
+    prompt, filtered, late = server.stream("events"), server.stream("events?type=task-submitted"), server.stream("events")
+    long_name = "x" * 200
+    for _ in range(10):
+        server.submit([{"command": ["true", long_name * 4], "description": long_name * 4, "name": "many"}] * 4000)
+    last = server.get("status")["seq"]
+    assert last - begin >= 40000
+    expected = list(range(begin + 1, last + 1))
+    assert numbers(late, last - begin) == expected
+    assert numbers(prompt, last - begin) == expected
+    assert len(numbers(filtered, 40000)) == 40000
+    server.submit()
+    assert numbers(prompt, 1) == [last + 1]
+    assert numbers(late, 1) == [last + 1]
+    for stream in (prompt, filtered, late):
+        stream.close()
+
+
+def test_many_followers_see_the_same(server):
+    followers = [server.stream("events") for _ in range(50)]
+    begin = server.get("status")["seq"]
+    for _ in range(20):
+        server.submit([{"command": ["true"]}] * 50)
+    last = server.get("status")["seq"]
+    expected = list(range(begin + 1, last + 1))
+    for follower in followers:
+        assert numbers(follower, len(expected)) == expected
+        follower.close()
