@@ -21,7 +21,7 @@ int cmd_task_change_activate(struct cli *cli);
 int cmd_task_change_edit(struct cli *cli);
 int cmd_task_change_move(struct cli *cli);
 int cmd_task_change_retry(struct cli *cli);
-int cmd_task_wait(struct cli *cli);
+int cmd_wait_tasks(struct cli *cli);
 int cmd_checkpoint(struct cli *cli);
 
 int cmd_pool_list(struct cli *cli);

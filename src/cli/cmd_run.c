@@ -181,7 +181,7 @@ static void end_say(struct cli *cli, uint64_t task, const struct follow_end *end
 struct watch_start {
     const struct login *login;
     uint64_t task;
-    struct wait_line *line; /* NULL: standard error is no terminal */
+    struct wait_line *line;
     bool looked;
 };
 
@@ -217,9 +217,7 @@ static void workdir_say(struct watch_start *start)
 static void before_output(void *ctx)
 {
     struct watch_start *start = ctx;
-    if (start->line != NULL) {
-        wait_line_clear(start->line);
-    }
+    wait_line_clear(start->line);
     workdir_say(start);
 }
 
@@ -230,7 +228,7 @@ static enum err follow_once(struct cli *cli, uint64_t task, struct follow_end *e
     struct watch_start start = {
         .login = &cli->login,
         .task = task,
-        .line = cli->err_tty ? wait_line_start(&cli->login, task) : NULL,
+        .line = wait_line_start(&cli->login, task),
     };
     struct follow_options options = {
         .task = task,
@@ -305,5 +303,6 @@ int cmd_run(struct cli *cli)
         context_out_text(arena_fmt(&cli->arena, "%llu\n", (unsigned long long)task));
         return EXIT_OK;
     }
+    cli->watched = true;
     return run_follow(cli, task);
 }

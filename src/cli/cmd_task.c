@@ -11,12 +11,13 @@
 #include "cli/task_text.h"
 #include "cli/text.h"
 #include "cli/item.h"
+#include "cli/wait_line.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-enum { WAIT_STEP_S = 30, WAIT_STEP_MS = WAIT_STEP_S * 1000, TASK_LIST_DEFAULT = 100 };
+enum { TASK_LIST_DEFAULT = 100 };
 
 /* ---- list ---- */
 
@@ -401,6 +402,11 @@ int cmd_task_show(struct cli *cli)
 
 /* ---- logs ---- */
 
+static void line_clear(void *ctx)
+{
+    wait_line_clear(ctx);
+}
+
 int cmd_task_logs(struct cli *cli)
 {
     struct error e;
@@ -429,69 +435,14 @@ int cmd_task_logs(struct cli *cli)
         .follow = args_has(&cli->args, "follow"),
         .json = args_has(&cli->args, "json"),
     };
+    if (options.follow && api_open(cli, &e) != ERR_OK) {
+        return context_fail(cli, &e);
+    }
+    struct wait_line *line = options.follow ? wait_line_start(&cli->login, name.task) : NULL;
+    options.before_output = line != NULL ? line_clear : NULL;
+    options.ctx = line;
     struct follow_end end;
-    return follow_run(cli, &options, &end, &e) == ERR_OK ? EXIT_OK : context_fail(cli, &e);
-}
-
-/* ---- wait ---- */
-
-static bool has_ended(const char *state)
-{
-    return strcmp(state, "completed") == 0 || strcmp(state, "failed") == 0 ||
-           strcmp(state, "killed") == 0 || strcmp(state, "unknown") == 0;
-}
-
-/* Waits for one task, until its end or the deadline. */
-static enum err wait_one(struct cli *cli, uint64_t task, int64_t deadline_ms, struct arena *arena,
-                         struct api_reply *ret, struct error *e)
-{
-    for (;;) {
-        int64_t left_ms = deadline_ms == 0 ? WAIT_STEP_MS : deadline_ms - text_now_ms();
-        int64_t step_ms = left_ms < 0 ? 0 : left_ms > WAIT_STEP_MS ? WAIT_STEP_MS : left_ms;
-        arena_clear(arena);
-        const char *path = arena_fmt(arena, "/tasks/%llu/wait?timeout=%lld",
-                                     (unsigned long long)task, (long long)((step_ms + 999) / 1000));
-        enum err r = api_get_patient(cli, arena, path, ret, e);
-        if (r != ERR_OK || has_ended(item_text(ret->doc, "state"))) {
-            return r;
-        }
-        if (deadline_ms != 0 && text_now_ms() >= deadline_ms) {
-            return fail(e, ERR_TIMEOUT, "task %llu is still %s", (unsigned long long)task,
-                        item_text(ret->doc, "state"));
-        }
-    }
-}
-
-static int wait_all(struct cli *cli, const struct ids *ids)
-{
-    struct error e;
-    struct arena arena;
-    arena_init(&arena);
-    int code = EXIT_OK;
-    int64_t timeout_ms = args_duration(&cli->args, "timeout", 0);
-    int64_t deadline_ms = timeout_ms == 0 ? 0 : text_now_ms() + timeout_ms;
-    for (size_t i = 0; i < ids->at.count; i++) {
-        struct api_reply reply;
-        if (wait_one(cli, ids->at.at[i], deadline_ms, &arena, &reply, &e) != ERR_OK) {
-            code = context_fail_run(cli, &e);
-            break;
-        }
-        (void)show_json(cli, &reply);
-        struct follow_end end = {.code = item_number(reply.doc, "exit_code", -1)};
-        (void)str_copy(end.state, sizeof end.state, item_text(reply.doc, "state"));
-        if (code == EXIT_OK) {
-            code = follow_exit(&end);
-        }
-    }
-    arena_done(&arena);
-    return code;
-}
-
-int cmd_task_wait(struct cli *cli)
-{
-    struct error e;
-    struct ids ids;
-    int code = ids_read(cli, &ids, &e) == ERR_OK ? wait_all(cli, &ids) : context_fail(cli, &e);
-    ids_done(&ids);
-    return code;
+    const enum err r = follow_run(cli, &options, &end, &e);
+    wait_line_free(line);
+    return r == ERR_OK ? EXIT_OK : context_fail(cli, &e);
 }
