@@ -7,6 +7,7 @@
 #include "cli/follow.h"
 #include "cli/ids.h"
 #include "cli/list.h"
+#include "cli/log_filter.h"
 #include "cli/show.h"
 #include "cli/task_text.h"
 #include "cli/text.h"
@@ -429,7 +430,29 @@ int cmd_task_logs(struct cli *cli)
     if (name.attempt >= 0) {
         query = arena_fmt(arena, "%s&attempt=%lld", query, (long long)name.attempt);
     }
+    const char *since = args_text(&cli->args, "since");
+    int64_t since_ms;
+    if (since != NULL && !text_moment(str_of(since), text_now_ms(), &since_ms)) {
+        (void)fail(&e, ERR_USAGE, "--since is '%.60s'; 2h or 2026-11-15T12:00:00Z would do", since);
+        return context_fail(cli, &e);
+    }
+    if (since != NULL) {
+        char time[TEXT_TIME_MAX];
+        text_time(since_ms, time);
+        query = arena_fmt(arena, "%s&since=%s", query, api_escape(arena, time));
+    }
+    if (args_has(&cli->args, "tail")) {
+        query = arena_fmt(arena, "%s&tail=%llu", query,
+                          (unsigned long long)args_number(&cli->args, "tail", 0));
+    }
+    struct log_filter *filter = NULL;
+    const char *grep = args_text(&cli->args, "grep");
+    const bool timestamps = args_has(&cli->args, "timestamps");
+    if ((grep != NULL || timestamps) && log_filter_new(grep, timestamps, &filter, &e) != ERR_OK) {
+        return context_fail(cli, &e);
+    }
     struct follow_options options = {
+        .filter = filter,
         .task = name.task,
         .query = query,
         .follow = args_has(&cli->args, "follow"),
@@ -444,5 +467,6 @@ int cmd_task_logs(struct cli *cli)
     struct follow_end end;
     const enum err r = follow_run(cli, &options, &end, &e);
     wait_line_free(line);
+    log_filter_free(filter);
     return r == ERR_OK ? EXIT_OK : context_fail(cli, &e);
 }

@@ -116,6 +116,14 @@ static const struct flag flags_logs[] = {
      "stdout,stderr,both"},
     {"instance", 0, FLAG_NUMBER, "N", "only the output of this instance", COMPLETE_NONE, NULL},
     {"attempt", 0, FLAG_NUMBER, "N", "only the output of this attempt", COMPLETE_NONE, NULL},
+    {"tail", 'n', FLAG_NUMBER, "N", "begin with the last N lines; 0: only what comes",
+     COMPLETE_NONE, NULL},
+    {"since", 0, FLAG_TEXT, "2h", "only output that arrived since then: a duration ago, or a time",
+     COMPLETE_NONE, NULL},
+    {"grep", 0, FLAG_TEXT, "RE", "only lines that match this extended regular expression",
+     COMPLETE_NONE, NULL},
+    {"timestamps", 't', FLAG_BOOL, NULL, "put the time of arrival in front of each line",
+     COMPLETE_NONE, NULL},
     {0},
 };
 
@@ -154,7 +162,11 @@ const struct command commands_task[] = {
     {.name = "task logs",
      .args = "TASK[.INSTANCE[:ATTEMPT]]",
      .help = "the output of a task",
-     .examples = "weir task logs 12\nweir task logs -f 12.0\nweir task logs 12 --stream stderr",
+     .more = "A long log opens at its end at once with --tail. --grep looks at the lines that the\n"
+             "other flags leave: `--tail 1000 --grep loss` searches the last 1000 lines.",
+     .examples = "weir task logs 12\nweir task logs -f 12.0\nweir task logs 12 --stream stderr\n"
+                 "weir task logs 12 --tail 100 --grep 'loss|error' --timestamps\n"
+                 "weir task logs -f 12 --since 10m",
      .groups = {flags_logs, flags_json},
      .args_min = 1,
      .args_max = 1,

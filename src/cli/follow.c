@@ -6,6 +6,7 @@
 #include "base/base64.h"
 #include "cli/api.h"
 #include "cli/item.h"
+#include "cli/log_filter.h"
 #include "io/http_client.h"
 
 #include <errno.h>
@@ -14,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { IDLE_MS = 60000, AGAIN_MS = 200, EXIT_CODE_MAX = 255 };
+enum { IDLE_MS = 60000, AGAIN_MS = 200, EXIT_CODE_MAX = 255, FILTERED_MAX = 1 << 28 };
 
 struct follow {
     struct cli *cli;
@@ -52,11 +53,35 @@ static void piece_write(struct follow *follow, const struct doc *doc, struct str
     int fd = strcmp(item_text(doc, "stream"), "stderr") == 0 ? STDERR_FILENO : STDOUT_FILENO;
     const struct doc *text = item_at(doc, "data");
     const struct doc *coded = item_at(doc, "base64");
-    struct str bytes;
+    struct str bytes = {0};
     if (text != NULL) {
-        write_all(fd, text->text);
-    } else if (coded != NULL && base64_decode(&follow->arena, coded->text, &bytes)) {
+        bytes = text->text;
+    } else if (coded == NULL || !base64_decode(&follow->arena, coded->text, &bytes)) {
+        return;
+    }
+    if (follow->options->filter == NULL) {
         write_all(fd, bytes);
+        return;
+    }
+    struct buf out;
+    buf_init(&out, FILTERED_MAX);
+    struct log_source source = {.instance = (uint64_t)item_number(doc, "instance", 0),
+                                .attempt = (uint64_t)item_number(doc, "attempt", 0),
+                                .error = fd == STDERR_FILENO};
+    log_filter_add(follow->options->filter, source, item_text(doc, "at"), bytes, &out);
+    write_all(fd, (struct str){.p = buf_text(&out), .len = out.len});
+    buf_done(&out);
+}
+
+/* Writes the lines that never ended. */
+static void rest_write(const struct follow_options *options)
+{
+    for (int fd = STDOUT_FILENO; options->filter != NULL && fd <= STDERR_FILENO; fd++) {
+        struct buf out;
+        buf_init(&out, FILTERED_MAX);
+        log_filter_end(options->filter, fd == STDERR_FILENO, &out);
+        write_all(fd, (struct str){.p = buf_text(&out), .len = out.len});
+        buf_done(&out);
     }
 }
 
@@ -153,6 +178,7 @@ enum err follow_run(struct cli *cli, const struct follow_options *options, struc
         }
     }
     arena_done(&follow.arena);
+    rest_write(options);
     bool well = follow.end.ended || stopped(&follow) || r == ERR_OK;
     if (!well) {
         return r;

@@ -18,6 +18,7 @@ enum {
     STORE_HISTORY_PAGE_MAX = 10000, /* rows of one store_history_list() at most */
     STORE_ATTEMPTS_MAX =
         10000, /* attempts of one task that store_history_attempts() gives at most */
+    STORE_TAIL_BYTES_MAX = 64 << 20,
     STORE_FINDINGS_MAX = 1000,
     STORE_PAGE_BYTES = 4096,   /* page size of the database */
     STORE_WAL_BYTES = 4 << 20, /* size of write-ahead log that store_commit_tend() leaves alone */
@@ -204,15 +205,22 @@ struct store_log_piece {
 typedef void (*store_log_fn)(void *ctx, const struct store_log_piece *piece);
 struct store_log_filter {
     uint64_t task;
-    int64_t index;   /* the instance; -1: all */
-    int64_t attempt; /* -1: all, 0: the newest of each instance */
-    uint32_t stream; /* 0: both */
-    uint64_t after;  /* a chunk number */
+    int64_t index;    /* the instance; -1: all */
+    int64_t attempt;  /* -1: all, 0: the newest of each instance */
+    uint32_t stream;  /* 0: both */
+    uint64_t after;   /* a chunk number */
+    int64_t since_ms; /* only pieces that arrived then or later; 0: all */
     size_t bytes_max;
 };
 must_use enum err store_reader_logs(struct store_reader *reader,
                                     const struct store_log_filter *filter, struct arena *arena,
                                     store_log_fn fn, void *ctx, struct error *e);
+
+/* Where the last `lines` lines of the output begin: *ret_skip bytes into the first piece behind chunk
+ * number *ret_after. Looks at the pieces from the end, at most STORE_TAIL_BYTES_MAX. */
+must_use enum err store_reader_log_tail(struct store_reader *reader,
+                                        const struct store_log_filter *filter, uint64_t lines,
+                                        uint64_t *ret_after, size_t *ret_skip, struct error *e);
 
 /* ---- `weir db` ---- */
 

@@ -3,6 +3,7 @@
 import base64
 import json
 import signal
+import time
 
 from server_process import Stream
 
@@ -198,3 +199,45 @@ def test_many_followers_see_the_same(server):
     for follower in followers:
         assert numbers(follower, len(expected)) == expected
         follower.close()
+
+
+def test_a_log_opens_at_its_end(server, agent):
+    [task] = server.submit()
+    key = agent.order()["key"]
+    agent.report(agent.started(key))
+    line = b"%08d " + b"x" * 54 + b"\n"
+    offset = number = 0
+    for _ in range(32):
+        piece = b"".join(line % n for n in range(number, number + 16000))
+        assert agent.report(agent.output(key, piece, offset=offset)).status == 200
+        offset, number = offset + len(piece), number + 16000
+    raw = lambda query: server.call("GET", f"tasks/{task}/logs?format=raw&{query}").body  # noqa: E731
+    began = time.monotonic()
+    assert raw("tail=3") == b"".join(line % n for n in range(number - 3, number))
+    assert time.monotonic() - began < 0.5
+    assert raw("tail=0") == b""
+    assert raw("tail=20000") == b"".join(line % n for n in range(number - 20000, number))  # over several pieces
+    assert raw("tail=1000000") == raw("")
+    assert agent.report(agent.output(key, b"no end", offset=offset)).status == 200
+    assert raw("tail=2") == line % (number - 1) + b"no end"
+    follow = server.stream(f"tasks/{task}/logs?follow=true&tail=1")
+    assert json.loads(follow.line())["data"] == "no end"
+    agent.report(agent.output(key, b" yet", offset=offset + 6))
+    assert json.loads(follow.line())["data"] == " yet"
+    follow.close()
+    assert server.call("GET", f"tasks/{task}/logs?tail=x").status == 400
+
+
+def test_output_since_a_moment(server, agent):
+    [task] = server.submit()
+    key = agent.order()["key"]
+    agent.report(agent.started(key), agent.output(key, b"early\n"))
+    [first] = pieces(server.call("GET", f"tasks/{task}/logs"))
+    time.sleep(0.01)
+    agent.report(agent.output(key, b"late\n", offset=6))
+    [_, second] = pieces(server.call("GET", f"tasks/{task}/logs"))
+    found = lambda since: [p["data"] for p in pieces(server.call("GET", f"tasks/{task}/logs?since={since}"))]  # noqa: E731
+    assert found(first["at"]) == ["early\n", "late\n"]
+    assert found(second["at"]) == ["late\n"]
+    assert found("2100-01-01T00:00:00Z") == []
+    assert server.call("GET", f"tasks/{task}/logs?since=yesterday").status == 400
