@@ -10,8 +10,8 @@
 const struct flag flags_common[] = {
     FLAG(BOOL, "help", 'h', NULL, "this text")
     FLAG(TEXT, "server", 0, "URL", "the server to talk to (default: WEIR_SERVER, the saved login)")
-    FLAG(DURATION, "retry", 0, "D", "how long to keep trying without an answer (default: 30s for changes, 0 for reads)")
-    FLAG_OF(TEXT, "color", 0, "WHEN", "always, never or auto (the default; NO_COLOR turns colours off)", WORDS, "always,never,auto")
+    FLAG(DURATION, "retry", 0, "D", "how long to keep trying without an answer (default: WEIR_RETRY, 30s for changes, 0 for reads)")
+    FLAG_OF(TEXT, "color", 0, "WHEN", "always, never or auto (the default, or WEIR_COLOR; NO_COLOR turns colours off)", WORDS, "always,never,auto")
     {0},
 };
 
