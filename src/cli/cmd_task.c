@@ -79,6 +79,7 @@ static const struct list_def task_list = {
     .id_path = "id",
     .columns = task_columns,
     .limit = TASK_LIST_DEFAULT,
+    .filters = "state kind pool user project name description tag",
     .empty = "`weir run -- echo hello` runs one",
 };
 

@@ -158,6 +158,7 @@ const struct command commands_task[] = {
      .help = "list tasks, newest first",
      .examples = "weir task list --active\n"
                  "weir task list --state failed --since 2h -q\n"
+                 "weir task list --filter 'state=pending project=nlp resources.gpu>=4'\n"
                  "weir task list --watch",
      .groups = {flags_list, flags_task_list},
      .run = cmd_task_list},

@@ -25,6 +25,7 @@ const struct flag flags_list[] = {
     FLAG(BOOL, "quiet", 'q', NULL, "print ids (or names) only")
     FLAG(TEXT, "columns", 0, "A,B", "show these columns")
     FLAG(TEXT, "sort", 0, "A", "sort by this column; -A: descending")
+    FLAG(TEXT, "filter", 0, "'A=X B>=N'", "only lines with these values of columns: = != < <= > >= ~ (has the text)")
     FLAG(BOOL, "watch", 'w', NULL, "show the list again whenever something changes")
     FLAG(BOOL, "wide", 0, NULL, "all columns, absolute times, nothing trimmed")
     FLAG(NUMBER, "limit", 0, "N", "show at most N; 0: all")

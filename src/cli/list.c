@@ -9,6 +9,7 @@
 #include "cli/table.h"
 #include "cli/text.h"
 #include "cli/item.h"
+#include "cli/list_filter.h"
 #include "cli/watch.h"
 
 #include <stdio.h>
@@ -43,6 +44,7 @@ struct item_list {
     bool quiet;
     bool wide;
     bool watched;
+    struct list_filter filter;
 };
 
 /* ---- flags ---- */
@@ -126,8 +128,9 @@ static enum err fetch(struct item_list *list, struct arena *arena, bool patient,
     ret->more = false;
     ret->total = 0;
     while (cursor != NULL) {
+        const bool whole = limit == 0 || list->filter.count > 0;
         size_t want =
-            limit == 0 || limit - ret->at.count > LIST_PAGE ? LIST_PAGE : limit - ret->at.count;
+            whole || limit - ret->at.count > LIST_PAGE ? LIST_PAGE : limit - ret->at.count;
         const char *path =
             arena_fmt(arena, "%s%slimit=%zu%s%s", list->path, joint, want,
                       cursor[0] == '\0' ? "" : "&cursor=", api_escape(arena, cursor));
@@ -139,14 +142,20 @@ static enum err fetch(struct item_list *list, struct arena *arena, bool patient,
         }
         const struct doc *items = item_at(reply.doc, "items");
         for (const struct doc *d = items == NULL ? NULL : items->first; d != NULL; d = d->next) {
-            vec_push(&ret->at, d);
+            const bool room = limit == 0 || ret->at.count < limit;
+            const bool match = list_filter_matches(&list->filter, d);
+            ret->more = ret->more || (match && !room);
+            if (match && room) {
+                vec_push(&ret->at, d);
+            }
         }
-        ret->total = (size_t)item_number(reply.doc, "total", 0);
+        /* How many match is not known where this program looks. */
+        ret->total = list->filter.count > 0 ? 0 : (size_t)item_number(reply.doc, "total", 0);
         const struct doc *next = item_at(reply.doc, "next");
         cursor = next != NULL && next->kind == DOC_STRING ? next->text.p : NULL;
         bool full = (limit != 0 && ret->at.count >= limit) || ret->at.count >= LIST_ITEMS_MAX;
         if (full) {
-            ret->more = cursor != NULL;
+            ret->more = ret->more || cursor != NULL;
             return ERR_OK;
         }
     }
@@ -440,7 +449,10 @@ int list_run(struct cli *cli, const struct list_def *def, const char *path)
         .wide = args_has(&cli->args, "wide"),
         .watched = args_has(&cli->args, "watch"),
     };
-    if (columns_choose(&list, &e) != ERR_OK) {
+    const char *filter = args_text(&cli->args, "filter");
+    if (columns_choose(&list, &e) != ERR_OK ||
+        (filter != NULL &&
+         list_filter_read(&cli->arena, def, filter, &list.path, &list.filter, &e) != ERR_OK)) {
         return context_fail(cli, &e);
     }
     return list.watched ? list_watch(&list) : list_once(&list);

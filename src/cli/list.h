@@ -36,9 +36,10 @@ struct list_def {
     const char *what;    /* "tasks" */
     const char *id_path; /* the value that -q prints */
     const struct list_column *columns;
-    size_t limit;       /* most items without --limit; 0: all */
-    const char *empty;  /* printed for an empty list; names the next command */
-    const char *events; /* "task": which query of /events to watch; NULL: all events */
+    const char *filters; /* names that the server filters by, separated by spaces; NULL: none */
+    size_t limit;        /* most items without --limit; 0: all */
+    const char *empty;   /* printed for an empty list; names the next command */
+    const char *events;  /* "task": which query of /events to watch; NULL: all events */
     /* The order without --sort; NULL: the order of the server. */
     int (*compare)(const struct doc *a, const struct doc *b);
 };

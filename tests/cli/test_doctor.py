@@ -44,3 +44,23 @@ def test_the_environment_sets_global_flags(weir):
     assert "\x1b[" in weir.weir("task", "list", env={"WEIR_COLOR": "always"}).stdout
     assert "\x1b[" not in weir.weir("task", "list", "--color", "never", env={"WEIR_COLOR": "always"}).stdout
     assert weir.weir("status", env={"WEIR_RETRY": "soon"}, check=False).returncode == 2
+
+
+def test_every_list_takes_a_filter(weir):
+    weir.weir("pool", "create", "other")
+    weir.weir("pool", "pause", "default")
+    for priority in range(40, 60):
+        weir.weir("submit", "--priority", priority, "--name", f"n{priority % 2}", "--", "true")
+    ids = lambda *words: weir.weir(*words, "-q").stdout.split()  # noqa: E731
+    assert ids("task", "list", "--filter", "state=pending priority>=58") == ["20", "19"]
+    assert ids("task", "list", "--filter", "name=n1 priority<44") == ["4", "2"]
+    assert ids("queue", "--filter", "priority!=59 name~n1", "--limit", "2") == ["18", "16"]
+    assert ids("task", "list", "--filter", "state=running") == []
+    assert ids("task", "list", "--filter", "priority=40,41") == ["2", "1"]
+    assert ids("pool", "list", "--filter", "name=other") == ["other"]
+    assert ids("task", "list", "--filter", "resources.slots>1") == []
+    cut = weir.weir("task", "list", "--filter", "priority>0", "--limit", "3", "-q")
+    assert cut.stdout.split() == ["20", "19", "18"]
+    for wrong, said in (("stat=pending", "no column 'stat'; there are id, state,"), ("pending", "'pending' is no condition")):
+        refused = weir.weir("task", "list", "--filter", wrong, check=False)
+        assert refused.returncode == 2 and said in refused.stderr, refused.stderr
