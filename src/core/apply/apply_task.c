@@ -198,13 +198,12 @@ void apply_task_ended(struct core *core, const struct fact *fact)
     must(!task_state_ended(task->state));
     must(task->active_count == 0);
     task_id id = task->id;
-    const bool gives_up = task->waiting_count > 0;
     change_task_give_up(core, task, fact->task_ended.cause, fact->time_ms);
     depends_forget(core, task);
     task->state = (uint8_t)state;
     task->cause = (uint8_t)fact->task_ended.cause;
     task->exit_code = fact->task_ended.exit_code;
-    task->ended_ms = gives_up ? fact->time_ms : instances_ended_ms(core, task);
+    task->ended_ms = instances_ended_ms(core, task);
     must(change_pool_edit(core, task->pool)->task_count > 0);
     change_pool_edit(core, task->pool)->task_count--;
     change_account_count(core, task->account, -1);

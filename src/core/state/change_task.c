@@ -261,10 +261,8 @@ void change_task_give_up(struct core *core, struct task *task, enum end_cause ca
         }
         struct instance *instance = change_task_instance(core, task, i);
         instance->state = INSTANCE_ENDED;
-        if (instance->attempt == 0) { /* else the row says how the last attempt ended, and when */
-            instance->cause = (uint8_t)cause;
-            instance->ended_ms = now_ms;
-        }
+        instance->cause = (uint8_t)cause;
+        instance->ended_ms = now_ms;
         task->waiting_count--;
         task->ended_count++;
     }
