@@ -168,18 +168,6 @@ void call_answer_json(struct call *call, unsigned status)
     call_answer(call, status, "application/json");
 }
 
-void call_task_json(struct call *call, task_id id)
-{
-    struct json_out j;
-    struct task_writer writer;
-    const struct task *task = query_task(call_core(call), id);
-    must(task != NULL);
-    task_json_writer_init(&writer, call_core(call), call_arena(call));
-    call_json(call, &j);
-    task_json(&writer, &j, task, TASK_JSON_REASON | TASK_JSON_ATTEMPTS);
-    call_answer_json(call, 200);
-}
-
 void call_busy(struct call *call, unsigned status, const struct error *e)
 {
     give_busy(call, status, e);

@@ -67,9 +67,6 @@ void call_run(struct call *call);
 /* A read while there is no core: its handler runs when there is one again. */
 void call_await_core(struct call *call);
 
-/* Answers with a whole live task. */
-void call_task_json(struct call *call, task_id id);
-
 /* Answers with a failure. The only place that turns a code into status and body. */
 void call_fail(struct call *call, const struct error *e);
 

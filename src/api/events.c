@@ -1,15 +1,17 @@
 /* events.c - see events.h.
  *
- *   open ─▶ behind ──pages from the reader──▶ live ──facts as they are committed──▶ …
- *             └─ the facts asked for were pruned, or the client does not read: one `reset`, the end
+ *   log of facts ─┬─ the newest: event_ring, encoded once ─┬─▶ each stream, at its own pace
+ *                 └─ older: pages from the reader ─────────┘
  *
- * E1 a stream sees every fact once and in order: a stream becomes live only when it has been sent
- * the last committed fact; E2 a slow client costs at most EVENT_BYTES_MAX.
+ * E1 a stream sees every fact once and in order: `seq` is the last one it has, and the next one is
+ * always seq + 1; E2 a stream is given more when its socket takes more, and buffers one page at most;
+ * E3 a stream is reset only when the log no longer has what the client missed.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "api/events.h"
 
 #include "api/api_internal.h"
 #include "api/call.h"
+#include "api/event_ring.h"
 #include "api/handlers.h"
 #include "base/vec.h"
 #include "io/http_request.h"
@@ -21,9 +23,12 @@ enum {
     EVENT_BYTES_MAX = 1024 * 1024, /* bytes that one client has not read yet */
     EVENT_RESET_BYTES = 256,       /* room kept for the reset */
     EVENT_PAGE_FACTS = 1000,
-    EVENT_TEXT_MAX = 256 * 1024, /* bytes of one event */
-    EVENT_COMMENT_MS = 15000,    /* so that proxies and clients see that the connection is alive */
-    EVENT_DRAIN_MS = 20,         /* time to read for a client that is catching up */
+    EVENT_COMMENT_MS = 15000, /* so that proxies and clients see that the connection is alive */
+    EVENT_RETRY_MS = 20,      /* until the next try when the reader is busy */
+    /* Busy streams are fed once in a while and not at every commit, because each feeding costs a
+     * system call for each stream: this long for each open stream. */
+    EVENT_FEED_US = 1000,
+    EVENT_FEED_MS_MAX = 200,
 };
 
 struct event_filter {
@@ -39,10 +44,9 @@ struct event_stream {
     struct http_stream
         *http; /* NULL: the client has left; the stream is freed when its page is back */
     struct event_filter filter;
-    uint64_t seq; /* the last fact that was sent or skipped */
-    bool live;
+    uint64_t seq;            /* the last fact that was sent or skipped */
     struct event_page *page; /* the page being read, or NULL */
-    struct loop_timer *drain;
+    struct loop_timer *retry;
 };
 
 LIST_HEAD(event_list, event_stream);
@@ -52,6 +56,10 @@ struct event_streams {
     struct event_list list;
     size_t count;
     struct loop_timer *comment;
+    struct loop_timer *feed;
+    bool feed_set;
+    int64_t fed_ms; /* when all streams were fed last */
+    struct event_ring *ring;
     struct arena arena; /* memory of one event */
     struct buf text;
 };
@@ -68,6 +76,7 @@ struct event_page {
 };
 
 static void comment_due(void *ctx);
+static void feed_due(void *ctx);
 static void page_ask(struct event_stream *stream);
 
 struct event_streams *events_streams_new(struct api *api)
@@ -76,6 +85,8 @@ struct event_streams *events_streams_new(struct api *api)
     streams->api = api;
     LIST_INIT(&streams->list);
     streams->comment = loop_timer_new(api->o.loop, comment_due, streams);
+    streams->feed = loop_timer_new(api->o.loop, feed_due, streams);
+    streams->ring = event_ring_new();
     arena_init(&streams->arena);
     buf_init(&streams->text, EVENT_TEXT_MAX);
     return streams;
@@ -95,7 +106,7 @@ static void stream_free(struct event_stream *stream)
     api_token_end(&stream->use);
     LIST_REMOVE(stream, link);
     stream->owner->count--;
-    loop_timer_free(stream->drain);
+    loop_timer_free(stream->retry);
     free(stream);
 }
 
@@ -122,6 +133,8 @@ void events_streams_free(struct event_streams *streams)
         stream_end(stream);
     }
     loop_timer_free(streams->comment);
+    loop_timer_free(streams->feed);
+    event_ring_free(streams->ring);
     arena_done(&streams->arena);
     buf_done(&streams->text);
     free(streams);
@@ -144,7 +157,9 @@ static void comment_due(void *ctx)
     struct event_stream *stream = LIST_FIRST(&streams->list);
     while (stream != NULL) {
         struct event_stream *next = LIST_NEXT(stream, link);
-        if (!http_stream_write(stream->http, str_of(": alive\n\n"))) {
+        /* A client that has something to read sees by that that the connection is alive. */
+        if (http_stream_pending(stream->http) == 0 &&
+            !http_stream_write(stream->http, str_of(": alive\n\n"))) {
             stream_end(stream);
         }
         stream = next;
@@ -159,30 +174,25 @@ static const struct core *core_of(const struct event_streams *streams)
     return streams->api->o.host->core(streams->api->o.host->ctx);
 }
 
-/* Writes the event's text into streams->text. False: the stored fact cannot be read. */
-static bool event_text(struct event_streams *streams, const struct core *core,
-                       const struct store_fact *stored, struct event_json_subject *ret_about)
+static int64_t now_ms(const struct event_streams *streams)
 {
-    struct fact fact;
-    struct error e;
-    arena_clear(&streams->arena);
-    if (fact_decode(stored->body, &streams->arena, &fact, &e) != ERR_OK) {
-        return false;
-    }
-    struct buf *text = &streams->text;
-    buf_clear(text);
-    buf_addf(text, "id: %llu\nevent: %s\ndata: ", (unsigned long long)stored->seq,
-             fact_type_name(fact.type));
-    struct json_out j;
-    json_out_init(&j, text);
-    event_json(&j, core, stored->seq, &fact);
-    *ret_about = event_json_subject(core, &fact);
-    buf_add_str(text, "\n\n");
-    return !text->full;
+    return loop_now_ms(streams->api->o.loop);
 }
 
-static bool wanted(const struct event_filter *filter, const struct core *core,
-                   const struct store_fact *fact, const struct event_json_subject *about)
+static uint64_t seq_committed(const struct event_streams *streams)
+{
+    struct host_numbers numbers = {0};
+    streams->api->o.host->numbers(streams->api->o.host->ctx, &numbers);
+    return numbers.seq_committed;
+}
+
+static bool filtered(const struct event_filter *filter)
+{
+    return filter->task.v != 0 || filter->pool[0] != '\0' || filter->type[0] != '\0';
+}
+
+static bool wanted(const struct event_filter *filter, const struct core *core, uint32_t type,
+                   const struct event_json_subject *about)
 {
     if (filter->task.v != 0 && about->task.v != filter->task.v) {
         return false;
@@ -191,42 +201,125 @@ static bool wanted(const struct event_filter *filter, const struct core *core,
         return false;
     }
     return filter->type[0] == '\0' ||
-           strcmp(filter->type, fact_type_name((enum fact_type)fact->type)) == 0;
+           strcmp(filter->type, fact_type_name((enum fact_type)type)) == 0;
 }
 
-/* False: the stream was ended. */
-static bool stream_send(struct event_stream *stream, const struct store_fact *fact,
-                        const struct event_json_subject *about)
+/* ---- feeding ---- */
+
+/* Takes whole events from the ring, as much as goes into `max` bytes, as one piece of text. An event
+ * that the client does not want is an empty piece. False: the ring does not have the next event. */
+static bool piece_next(struct event_stream *stream, size_t max, struct str *ret)
 {
-    must(fact->seq > stream->seq);
-    stream->seq = fact->seq;
-    if (!wanted(&stream->filter, core_of(stream->owner), fact, about)) {
-        return true;
+    const struct event_ring *ring = stream->owner->ring;
+    uint64_t last = stream->seq + 1;
+    if (!filtered(&stream->filter)) {
+        if (!event_ring_run(ring, last, max, ret, &last)) {
+            return false;
+        }
+    } else {
+        struct event_note note;
+        if (!event_ring_get(ring, last, &note)) {
+            return false;
+        }
+        const struct core *core = core_of(stream->owner);
+        *ret = wanted(&stream->filter, core, note.type, &note.about) ? note.text : (struct str){0};
     }
-    const struct buf *text = &stream->owner->text;
-    if (http_stream_pending(stream->http) + text->len <= EVENT_BYTES_MAX &&
-        http_stream_write(stream->http, (struct str){text->data, text->len})) {
-        return true;
+    stream->seq = last;
+    return true;
+}
+
+/* The socket takes up to `max` bytes. Events that the ring has are copied; older ones are asked for. */
+static size_t stream_pull(void *ctx, char *out, size_t max)
+{
+    struct event_stream *stream = ctx;
+    const uint64_t last = seq_committed(stream->owner);
+    size_t used = 0;
+    while (stream->page == NULL && stream->seq < last && used < max) {
+        const uint64_t seq = stream->seq;
+        struct str piece = {0};
+        if (core_of(stream->owner) == NULL || !piece_next(stream, max - used, &piece)) {
+            if (used == 0) {
+                page_ask(stream);
+            }
+            break;
+        }
+        if (piece.len > max - used && used > 0) {
+            stream->seq = seq; /* a long event begins the next piece */
+            break;
+        }
+        const size_t fits = piece.len < max - used ? piece.len : max - used;
+        if (fits > 0) {
+            memcpy(out + used, piece.p, fits);
+            used += fits;
+        }
+        if (fits < piece.len) { /* one event is shorter than the buffer, which is empty now */
+            must(http_stream_write(stream->http, (struct str){piece.p + fits, piece.len - fits}));
+            break;
+        }
     }
-    stream_reset(stream, "too slow");
-    return false;
+    return used;
+}
+
+/* Wakes the stream if there is something for it. Events that a filter leaves out wake nobody. */
+static void stream_feed(struct event_stream *stream)
+{
+    const struct event_ring *ring = stream->owner->ring;
+    const uint64_t last = seq_committed(stream->owner);
+    const struct core *core = core_of(stream->owner);
+    struct event_note note;
+    while (stream->page == NULL && core != NULL && stream->seq < last &&
+           filtered(&stream->filter) && event_ring_get(ring, stream->seq + 1, &note) &&
+           !wanted(&stream->filter, core, note.type, &note.about)) {
+        stream->seq++;
+    }
+    if (stream->page == NULL && stream->seq < last) {
+        http_stream_wake(stream->http);
+    }
+}
+
+static void retry_due(void *ctx)
+{
+    stream_feed(ctx);
+}
+
+static void streams_feed(struct event_streams *streams)
+{
+    struct event_stream *stream = LIST_FIRST(&streams->list);
+    streams->fed_ms = now_ms(streams);
+    while (stream != NULL) {
+        struct event_stream *next = LIST_NEXT(stream, link);
+        stream_feed(stream);
+        stream = next;
+    }
+}
+
+static void feed_due(void *ctx)
+{
+    struct event_streams *streams = ctx;
+    streams->feed_set = false;
+    streams_feed(streams);
 }
 
 void events_streams_committed(struct event_streams *streams, const struct store_batch *batch)
 {
-    const struct core *core = core_of(streams);
-    for (size_t i = 0; i < batch->fact_count && !LIST_EMPTY(&streams->list); i++) {
-        const struct store_fact *fact = &batch->facts[i];
-        struct event_json_subject about;
-        bool shown = event_text(streams, core, fact, &about);
-        struct event_stream *stream = LIST_FIRST(&streams->list);
-        while (stream != NULL) {
-            struct event_stream *next = LIST_NEXT(stream, link);
-            if (shown && stream->live && stream->seq < fact->seq) {
-                (void)stream_send(stream, fact, &about);
-            }
-            stream = next;
-        }
+    enum { US_PER_MS = 1000 };
+    if (LIST_EMPTY(&streams->list)) {
+        event_ring_clear(streams->ring);
+        return;
+    }
+    for (size_t i = 0; i < batch->fact_count; i++) {
+        event_ring_add(streams->ring, core_of(streams), &batch->facts[i]);
+    }
+    int64_t pause_ms = (int64_t)streams->count * EVENT_FEED_US / US_PER_MS;
+    pause_ms = pause_ms < EVENT_FEED_MS_MAX ? pause_ms : EVENT_FEED_MS_MAX;
+    if (streams->feed_set) {
+        return;
+    }
+    if (now_ms(streams) >= streams->fed_ms + pause_ms) {
+        streams_feed(streams);
+    } else {
+        streams->feed_set = true;
+        loop_timer_set(streams->feed, streams->fed_ms + pause_ms);
     }
 }
 
@@ -256,56 +349,47 @@ static void page_run(struct work *work, struct store_reader *reader)
         store_reader_facts(reader, page->after, EVENT_PAGE_FACTS, page_fact, page, &page->error);
 }
 
-static uint64_t seq_committed(const struct event_streams *streams)
+/* Sends the facts of a page. False: the stream was ended. */
+static bool page_send(struct event_stream *stream, const struct event_page *page)
 {
-    struct host_numbers numbers = {0};
-    streams->api->o.host->numbers(streams->api->o.host->ctx, &numbers);
-    return numbers.seq_committed;
-}
-
-/* Becomes live when all stored facts were sent (E1). Otherwise asks for another page, once the
- * client has read most of the last page. */
-static void stream_go_on(struct event_stream *stream)
-{
-    if (stream->seq >= seq_committed(stream->owner)) {
-        stream->live = true;
-    } else if (http_stream_pending(stream->http) > EVENT_BYTES_MAX / 4) {
-        loop_timer_set(stream->drain, loop_now_ms(stream->owner->api->o.loop) + EVENT_DRAIN_MS);
-    } else {
-        page_ask(stream);
+    struct event_streams *streams = stream->owner;
+    const struct core *core = core_of(streams);
+    for (size_t i = 0; i < page->facts.count; i++) {
+        const struct store_fact *fact = &page->facts.at[i];
+        struct buf *text = &streams->text;
+        struct event_json_subject about;
+        must(fact->seq == stream->seq + 1);
+        if (http_stream_pending(stream->http) + EVENT_TEXT_MAX > EVENT_BYTES_MAX) {
+            break; /* the rest is read again when the client has read */
+        }
+        stream->seq = fact->seq;
+        if (event_ring_text(text, &streams->arena, core, fact, &about) &&
+            wanted(&stream->filter, core, fact->type, &about) &&
+            !http_stream_write(stream->http, (struct str){text->data, text->len})) {
+            stream_end(stream);
+            return false;
+        }
     }
-}
-
-static void drain_due(void *ctx)
-{
-    stream_go_on(ctx);
+    return true;
 }
 
 static void page_back(struct work *work)
 {
     struct event_page *page = (struct event_page *)work;
     struct event_stream *stream = page->stream;
-    if (stream == NULL) {
-        page_free(page);
-        return;
+    bool alive = stream != NULL;
+    if (alive) {
+        stream->page = NULL;
     }
-    stream->page = NULL;
-    struct event_streams *streams = stream->owner;
-    const struct core *core = core_of(streams);
-    bool alive = true;
-    if (page->err != ERR_OK || core == NULL) {
+    if (alive && page->err != ERR_OK) {
         stream_reset(stream, page->err == ERR_NOT_FOUND ? "too old" : "not readable");
         alive = false;
-    }
-    for (size_t i = 0; alive && i < page->facts.count; i++) {
-        struct event_json_subject about;
-        if (event_text(streams, core, &page->facts.at[i], &about)) {
-            alive = stream_send(stream, &page->facts.at[i], &about);
-        }
+    } else if (alive && core_of(stream->owner) != NULL) {
+        alive = page_send(stream, page);
     }
     page_free(page);
     if (alive) {
-        stream_go_on(stream);
+        stream_feed(stream);
     }
 }
 
@@ -317,9 +401,9 @@ static void page_ask(struct event_stream *stream)
     page->stream = stream;
     page->after = stream->seq;
     arena_init(&page->arena);
-    if (!host->read(host->ctx, &page->work)) {
+    if (core_of(stream->owner) == NULL || !host->read(host->ctx, &page->work)) {
         page_free(page);
-        loop_timer_set(stream->drain, loop_now_ms(stream->owner->api->o.loop) + EVENT_DRAIN_MS);
+        loop_timer_set(stream->retry, now_ms(stream->owner) + EVENT_RETRY_MS);
         return;
     }
     stream->page = page;
@@ -343,7 +427,7 @@ static void stream_open(struct call *call)
     api_token_begin(call, &stream->use, stream_cut);
     stream->filter = ask->filter;
     stream->seq = ask->from_now ? seq_committed(streams) : ask->after;
-    stream->drain = loop_timer_new(call->api->o.loop, drain_due, stream);
+    stream->retry = loop_timer_new(call->api->o.loop, retry_due, stream);
     LIST_INSERT_HEAD(&streams->list, stream, link);
     if (streams->count++ == 0) {
         loop_timer_set(streams->comment, loop_now_ms(call->api->o.loop) + EVENT_COMMENT_MS);
@@ -354,6 +438,7 @@ static void stream_open(struct call *call)
     http_request_answer_header(request, "Cache-Control", "no-store");
     stream->http = http_stream_begin(request, 200, "text/event-stream",
                                      EVENT_BYTES_MAX + EVENT_RESET_BYTES, stream_gone, stream);
+    http_stream_source(stream->http, stream_pull);
     if (!http_stream_write(stream->http, str_of(": weir\n\n"))) {
         stream_end(stream);
         return;
@@ -362,7 +447,7 @@ static void stream_open(struct call *call)
         stream_reset(stream, "from another server");
         return;
     }
-    stream_go_on(stream);
+    stream_feed(stream);
 }
 
 static bool filter_text(struct call *call, const char *name, char *out)

@@ -31,36 +31,67 @@ void explain_show(struct call *call)
     call_answer_json(call, 200);
 }
 
-/* The waiting tasks of one pool, or of all pools. */
+/* The waiting tasks of one pool, or of all pools in order of id. */
 struct queue_walk {
     const struct core *core;
-    pool_id only; /* 0: all pools, in order of id */
-    task_id at;
-    uint32_t position; /* of `at` in the queue of its pool */
+    pool_id only; /* 0: all pools */
+    pool_id pool; /* 0: before the first */
+    /* Of the task that was shown last. The place stays usable after that task has left the queue, and
+     * the position is counted on, so that a page costs what it shows. */
+    struct queue_place place;
+    uint64_t position;
 };
 
 /* Goes to the next waiting task; 0: there is none. */
 static task_id walk_next(struct queue_walk *walk)
 {
     const struct core *core = walk->core;
-    const struct task *task = walk->at.v != 0 ? query_task(core, walk->at) : NULL;
-    if (walk->at.v != 0 && task == NULL) {
-        return (task_id){0}; /* the task of the cursor is gone */
-    }
-    pool_id pool = task != NULL ? task->pool : walk->only;
-    task_id next = pool.v != 0 ? query_queue_next(core, pool, walk->at) : (task_id){0};
-    walk->position++;
-    while (next.v == 0 && walk->only.v == 0) {
-        const struct pool *other = query_pool_next(core, pool);
-        if (other == NULL) {
+    task_id id = query_queue_behind(core, walk->pool, walk->place);
+    while (id.v == 0 && walk->only.v == 0) {
+        const struct pool *next = query_pool_next(core, walk->pool);
+        if (next == NULL) {
             break;
         }
-        pool = other->id;
-        next = query_queue_next(core, pool, (task_id){0});
-        walk->position = 1;
+        walk->pool = next->id;
+        walk->position = 0;
+        id = query_queue_behind(core, walk->pool, (struct queue_place){{0}});
     }
-    walk->at = next;
-    return next;
+    if (id.v != 0) {
+        walk->place = query_queue_place(query_task(core, id));
+        walk->position++;
+    }
+    return id;
+}
+
+static uint64_t queue_total(const struct core *core, const struct pool *only)
+{
+    uint64_t total = only != NULL ? only->pending_count : 0;
+    for (const struct pool *pool = only != NULL ? NULL : query_pool_next(core, (pool_id){0});
+         pool != NULL; pool = query_pool_next(core, pool->id)) {
+        total += pool->pending_count;
+    }
+    return total;
+}
+
+/* The cursor is the walk behind the last task of a page. */
+static struct queue_walk walk_read(const struct core *core, const struct page *page,
+                                   const struct pool *only)
+{
+    return (struct queue_walk){
+        .core = core,
+        .only = only != NULL ? only->id : (pool_id){0},
+        .pool = only != NULL ? only->id : (pool_id){(uint32_t)page->more[3]},
+        .place = {{page->more[0], page->more[1], page->after}},
+        .position = page->more[2],
+    };
+}
+
+static void walk_note(const struct queue_walk *walk, struct page *page)
+{
+    page->more[0] = walk->place.at[0];
+    page->more[1] = walk->place.at[1];
+    page->more[2] = walk->position;
+    page->more[3] = walk->pool.v;
 }
 
 void explain_queue(struct call *call)
@@ -77,25 +108,22 @@ void explain_queue(struct call *call)
         return;
     }
     struct json_out j;
+    struct task_writer writer;
     call_json(call, &j);
     page_begin(&j);
-    size_t shown = 0;
-    uint64_t next = 0;
-    struct task_writer writer;
     task_json_writer_init(&writer, core, call_arena(call));
-    struct queue_walk walk = {
-        .core = core, .only = pool == NULL ? (pool_id){0} : pool->id, .at = {page.after}};
-    /* The cursor names a task. The present position of that task in the queue is counted once. */
-    if (page.after != 0) {
-        walk.position = query_queue_position(core, walk.at, UINT32_MAX);
+    writer.keep = call_arena(call);
+    struct queue_walk walk = walk_read(core, &page, pool);
+    struct queue_walk next = walk;
+    task_id id = walk_next(&next);
+    for (size_t shown = 0; id.v != 0 && shown < page.limit; shown++) {
+        walk = next;
+        task_json_short(&writer, &j, query_task(core, id), (uint32_t)walk.position);
+        id = walk_next(&next);
     }
-    task_id id = walk_next(&walk);
-    while (id.v != 0 && shown < page.limit) {
-        task_json_short(&writer, &j, query_task(core, id), walk.position);
-        next = id.v;
-        shown++;
-        id = walk_next(&walk);
-    }
-    page_end(&j, &page, id.v != 0 ? next : 0);
+    walk_note(&walk, &page);
+    page.has_total = true;
+    page.total = queue_total(core, pool);
+    page_end(&j, &page, id.v != 0 ? walk.place.at[2] : 0);
     call_answer_json(call, 200);
 }

@@ -4,6 +4,11 @@
 
 #include "api/api_internal.h"
 #include "base/mem.h"
+#include "base/vec.h"
+#include "wire/attempts_merge.h"
+#include "wire/task_json.h"
+
+enum { TASK_BYTES_MAX = 64 * 1024 * 1024 };
 
 struct history_get {
     struct work work;
@@ -11,19 +16,38 @@ struct history_get {
     history_fn then;
     task_id id;
     struct arena arena;
-    struct str json;
+    struct str json; /* of a live task: given; else read */
+    bool live;
+    VEC(struct attempt_past) past; /* texts in the arena */
     enum err err;
     struct error error;
 };
 
+static void past_take(void *ctx, const struct store_attempt *row)
+{
+    struct history_get *get = ctx;
+    struct attempt_past past = {
+        .index = row->index,
+        .attempt = row->attempt,
+        .json = {arena_strn(&get->arena, row->json.p, row->json.len), row->json.len}};
+    vec_push(&get->past, past);
+}
+
 static void get_run(struct work *work, struct store_reader *reader)
 {
     struct history_get *get = (struct history_get *)work;
-    get->err = store_history_get(reader, get->id.v, &get->arena, &get->json, &get->error);
+    get->err = ERR_OK;
+    if (!get->live) {
+        get->err = store_history_get(reader, get->id.v, &get->arena, &get->json, &get->error);
+    }
+    if (get->err == ERR_OK) {
+        get->err = store_history_attempts(reader, get->id.v, past_take, get, &get->error);
+    }
 }
 
 static void get_free(struct history_get *get)
 {
+    vec_done(&get->past);
     arena_done(&get->arena);
     free(get);
 }
@@ -39,7 +63,11 @@ static void get_back(struct work *work)
         } else if (get->err != ERR_OK) {
             call_fail(call, &get->error);
         } else {
-            get->then(call, get->id, get->json);
+            struct buf out;
+            buf_init(&out, TASK_BYTES_MAX);
+            attempts_merge(&out, get->json, get->past.at, get->past.count);
+            get->then(call, get->id, (struct str){buf_text(&out), out.len});
+            buf_done(&out);
         }
     }
     get_free(get);
@@ -55,6 +83,7 @@ static void get_gone(struct call *call, void *ctx)
 struct history_ask {
     task_id id;
     history_fn then;
+    bool live; /* call->out has the task */
 };
 
 static void get_ask(struct call *call)
@@ -66,7 +95,12 @@ static void get_ask(struct call *call)
     get->call = call;
     get->id = ask->id;
     get->then = ask->then;
+    get->live = ask->live;
     arena_init(&get->arena);
+    if (ask->live) {
+        get->json =
+            (struct str){arena_strn(&get->arena, call->out.data, call->out.len), call->out.len};
+    }
     if (!host->read(host->ctx, &get->work)) {
         struct error e;
         get_free(get);
@@ -77,11 +111,15 @@ static void get_ask(struct call *call)
     call_park(call, get_gone, get);
 }
 
+static void ask_when_stored(struct call *call, const struct history_ask *ask)
+{
+    call->data = arena_dup(call_arena(call), ask, sizeof *ask);
+    call_when_stored(call, get_ask);
+}
+
 void history_read(struct call *call, task_id id, history_fn then)
 {
-    struct history_ask ask = {id, then};
-    call->data = arena_dup(call_arena(call), &ask, sizeof ask);
-    call_when_stored(call, get_ask);
+    ask_when_stored(call, &(struct history_ask){id, then, false});
 }
 
 static void show(struct call *call, task_id id, struct str json)
@@ -95,4 +133,35 @@ static void show(struct call *call, task_id id, struct str json)
 void history_answer(struct call *call, task_id id)
 {
     history_read(call, id, show);
+}
+
+/* May the store have earlier attempts of this live task? */
+static bool tried_before(const struct core *core, const struct task *task)
+{
+    bool tried = false;
+    for (uint32_t i = 0; i < task->instance_count && !tried; i++) {
+        const struct instance *instance = query_instance(core, task->id, i);
+        must(instance != NULL);
+        const bool again = instance->state == INSTANCE_WAITING && instance->attempt > 0;
+        tried = instance->attempt > 1 || again;
+    }
+    return tried;
+}
+
+void history_answer_live(struct call *call, task_id id)
+{
+    struct json_out j;
+    struct task_writer writer;
+    const struct core *core = call_core(call);
+    const struct task *task = query_task(core, id);
+    must(task != NULL);
+    task_json_writer_init(&writer, core, call_arena(call));
+    call_json(call, &j);
+    task_json(&writer, &j, task, TASK_JSON_REASON | TASK_JSON_ATTEMPTS);
+    if (!tried_before(core, task)) {
+        call_answer_json(call, 200);
+        return;
+    }
+    /* The store is read after the commit of everything in call->out, so no attempt falls between. */
+    ask_when_stored(call, &(struct history_ask){id, show, true});
 }

@@ -8,6 +8,7 @@
 #include "base/base64.h"
 #include "base/doc.h"
 #include "base/mem.h"
+#include "base/time_text.h"
 #include "base/utf8.h"
 #include "io/http_request.h"
 #include "io/http_stream.h"
@@ -17,6 +18,7 @@ enum {
     LOG_BYTES_MAX = 8 * 1024 * 1024, /* bytes that one client has not taken yet */
     LOG_BYTES_LOW = 512 * 1024,      /* with fewer untaken bytes, more is read */
     LOG_DRAIN_MS = 10,
+    LOG_TAIL_MAX = 1000000, /* lines of ?tail= */
 };
 
 struct log_stream {
@@ -31,6 +33,8 @@ struct log_stream {
     bool raw;
     bool watching;
     bool news; /* news came while a read was under way */
+    bool tail; /* the first read begins with the last `lines` lines */
+    uint64_t lines;
 };
 
 struct log_read {
@@ -38,6 +42,9 @@ struct log_read {
     struct log_stream *stream; /* NULL: the stream has ended meanwhile */
     struct store_log_filter filter;
     bool raw;
+    bool tail;
+    uint64_t lines;
+    size_t skip; /* bytes of the next piece that are left out */
     struct arena arena;
     struct buf out;
     uint64_t last;
@@ -85,10 +92,14 @@ static void piece_read(void *ctx, const struct store_log_piece *piece)
     struct log_read *read = ctx;
     read->any = true;
     read->last = piece->number;
+    struct store_log_piece rest = *piece;
+    rest.offset += read->skip;
+    rest.data = (struct str){piece->data.p + read->skip, piece->data.len - read->skip};
+    read->skip = 0;
     if (read->raw) {
-        buf_add(&read->out, piece->data.p, piece->data.len);
-    } else {
-        piece_json(&read->out, piece);
+        buf_add(&read->out, rest.data.p, rest.data.len);
+    } else if (rest.data.len > 0) {
+        piece_json(&read->out, &rest);
     }
 }
 
@@ -127,8 +138,15 @@ static void read_run(struct work *work, struct store_reader *reader)
 {
     struct log_read *read = (struct log_read *)work;
     end_read(read, reader);
-    read->err =
-        store_reader_logs(reader, &read->filter, &read->arena, piece_read, read, &read->error);
+    read->err = ERR_OK;
+    if (read->tail) {
+        read->err = store_reader_log_tail(reader, &read->filter, read->lines, &read->filter.after,
+                                          &read->skip, &read->error);
+    }
+    if (read->err == ERR_OK) {
+        read->err =
+            store_reader_logs(reader, &read->filter, &read->arena, piece_read, read, &read->error);
+    }
 }
 
 /* ---- on the loop ---- */
@@ -209,9 +227,8 @@ static void read_back(struct work *work)
         return;
     }
     stream->read = NULL;
-    if (read->any) {
-        stream->filter.after = read->last;
-    }
+    stream->filter.after = read->any ? read->last : read->filter.after;
+    stream->tail = false;
     bool over = read->err != ERR_OK || (!read->any && (!stream->follow || read->ended));
     bool kept = http_stream_write(stream->http, (struct str){buf_text(&read->out), read->out.len});
     if (kept && over && stream->follow && !stream->raw) {
@@ -233,6 +250,8 @@ static void read_ask(struct log_stream *stream)
     read->stream = stream;
     read->filter = stream->filter;
     read->raw = stream->raw;
+    read->tail = stream->tail;
+    read->lines = stream->lines;
     arena_init(&read->arena);
     buf_init(&read->out, LOG_BYTES_MAX);
     buf_init(&read->end, LOG_BYTES_MAX);
@@ -284,6 +303,17 @@ static bool choice(struct call *call, const char *name, const char *const *words
     return false;
 }
 
+static bool since_read(struct call *call, struct store_log_filter *filter)
+{
+    const char *since = http_request_query(call->request, "since");
+    if (since == NULL || time_text_parse(str_of(since), &filter->since_ms)) {
+        return true;
+    }
+    call_failf(call, ERR_INVALID, "since",
+               "'since' must be a time such as 2026-11-15T12:00:00Z, not '%.60s'", since);
+    return false;
+}
+
 void logs_show(struct call *call)
 {
     static const char *const streams[] = {"both", "stdout", "stderr", NULL};
@@ -299,9 +329,11 @@ void logs_show(struct call *call)
         !call_query_u64(call, "instance", TASK_INSTANCES_MAX, &instance) ||
         !call_query_u64(call, "attempt", INT32_MAX, &attempt) ||
         !call_query_u64(call, "after", INT64_MAX, &ask->filter.after) ||
-        !call_query_bool(call, "follow", &ask->follow)) {
+        !call_query_u64(call, "tail", LOG_TAIL_MAX, &ask->lines) ||
+        !call_query_bool(call, "follow", &ask->follow) || !since_read(call, &ask->filter)) {
         return;
     }
+    ask->tail = http_request_query(call->request, "tail") != NULL && ask->filter.after == 0;
     if (query_task(call_core(call), id) == NULL && id.v > query_task_last(call_core(call)).v) {
         call_failf(call, ERR_NOT_FOUND, "", "no task %llu", (unsigned long long)id.v);
         return;

@@ -1,4 +1,5 @@
-/* page.c - see page.h. The text of a cursor is two numbers, "KEY-QUESTION" in hex. Clients treat
+/* page.c - see page.h. The text of a cursor is "KEY.MORE.MORE.MORE.MORE-QUESTION", numbers in hex, and
+ * zeros at the end of the first part are left out. Clients treat
  * the cursor as opaque, and the server checks it when it comes back.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "api/page.h"
@@ -26,6 +27,31 @@ static bool hex_read(struct str text, uint64_t *ret)
     return true;
 }
 
+/* Reads "KEY", "KEY.MORE", … */
+static bool key_read(struct str text, struct page *ret)
+{
+    struct str rest;
+    bool well = hex_read(str_cut(text, '.', &rest), &ret->after);
+    for (size_t i = 0; well && rest.p != NULL; i++) {
+        struct str number = str_cut(rest, '.', &rest);
+        well = i < PAGE_MORE_MAX && hex_read(number, &ret->more[i]);
+    }
+    return well;
+}
+
+static const char *key_text(const struct page *page, uint64_t next)
+{
+    size_t count = PAGE_MORE_MAX;
+    while (count > 0 && page->more[count - 1] == 0) {
+        count--;
+    }
+    const char *text = arena_fmt(page->arena, "%llx", (unsigned long long)next);
+    for (size_t i = 0; i < count; i++) {
+        text = arena_fmt(page->arena, "%s.%llx", text, (unsigned long long)page->more[i]);
+    }
+    return text;
+}
+
 bool page_read(struct call *call, const char *question, struct page *ret)
 {
     uint64_t limit = PAGE_LIMIT_DEFAULT;
@@ -47,7 +73,7 @@ bool page_read(struct call *call, const char *question, struct page *ret)
     struct str asked;
     struct str key = str_cut(str_of(cursor), '-', &asked);
     uint64_t hash;
-    if (asked.p == NULL || !hex_read(key, &ret->after) || !hex_read(asked, &hash) ||
+    if (asked.p == NULL || !key_read(key, ret) || !hex_read(asked, &hash) ||
         hash != ret->question) {
         call_failf(call, ERR_INVALID, "cursor",
                    "'cursor' is not from this list with these filters");
@@ -70,8 +96,11 @@ void page_end(struct json_out *j, const struct page *page, uint64_t next)
     if (next == 0) {
         json_out_null(j);
     } else {
-        json_out_text(j, arena_fmt(page->arena, "%llx-%llx", (unsigned long long)next,
+        json_out_text(j, arena_fmt(page->arena, "%s-%llx", key_text(page, next),
                                    (unsigned long long)page->question));
+    }
+    if (page->has_total) {
+        json_out_kv_u64(j, "total", page->total);
     }
     json_out_end(j);
 }

@@ -5,11 +5,14 @@
 
 #include "api/call.h"
 
-enum { PAGE_LIMIT_DEFAULT = 100, PAGE_LIMIT_MAX = 1000 };
+enum { PAGE_LIMIT_DEFAULT = 100, PAGE_LIMIT_MAX = 1000, PAGE_MORE_MAX = 4 };
 
 struct page {
     size_t limit;
-    uint64_t after;    /* key of the last item of the page before; 0: the first page */
+    uint64_t after;               /* key of the last item of the page before; 0: the first page */
+    uint64_t more[PAGE_MORE_MAX]; /* further numbers of that item; a list without them has zeros */
+    bool has_total;
+    uint64_t total;    /* items of the whole list, on all pages, where that is known */
     uint64_t question; /* hash of list and filters */
     struct arena *arena;
 };
@@ -21,7 +24,8 @@ must_use bool page_read(struct call *call, const char *question, struct page *re
 /* Writes {"items":[ */
 void page_begin(struct json_out *j);
 
-/* Writes ],"next":…}. `next` 0: this was the last page. */
+/* Writes ],"next":…}, and "total" where page->has_total. `next` 0: this was the last page. The
+ * cursor carries page->more, too. */
 void page_end(struct json_out *j, const struct page *page, uint64_t next);
 
 /* The objects of a list: their keys are above 0 and in order. `filter` belongs to the caller. */

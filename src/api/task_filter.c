@@ -164,6 +164,22 @@ bool task_filter_ended(const struct task_filter *filter)
     return filter->states == 0 || (filter->states & ended_states()) != 0;
 }
 
+bool task_filter_total(const struct task_filter *filter, const struct core *core, uint64_t *ret)
+{
+    struct task_filter copy = *filter;
+    bool only_states = filter->kinds == 0 && filter->since_ms == 0 && !task_filter_ended(filter);
+    for (size_t i = 0; i < TEXTS; i++) {
+        only_states = only_states && *text_of(&copy, i) == NULL;
+    }
+    uint64_t total = 0;
+    for (unsigned state = 0; state < TASK_STATE_COUNT; state++) {
+        const bool asked = (filter->states >> state & 1) != 0;
+        total += asked ? query_task_count(core, (enum task_state)state) : 0;
+    }
+    *ret = total;
+    return only_states;
+}
+
 static bool text_is(const char *asked, const char *text)
 {
     return asked == NULL || strcmp(asked, text) == 0;

@@ -28,6 +28,9 @@ void task_filter_keep(struct task_filter *filter, struct arena *arena);
 bool task_filter_live(const struct task_filter *filter);
 bool task_filter_ended(const struct task_filter *filter);
 
+/* How many tasks match, where that is known at once: a filter by states of live tasks alone. */
+bool task_filter_total(const struct task_filter *filter, const struct core *core, uint64_t *ret);
+
 /* Does this live task match? `arena` is for reading the task's texts. */
 bool task_filter_matches(const struct task_filter *filter, const struct core *core,
                          const struct task *task, struct arena *arena);

@@ -267,6 +267,7 @@ void task_list(struct call *call)
     arena_init(&list->arena);
     list->filter = filter;
     task_filter_keep(&list->filter, &list->arena);
+    list->page.has_total = task_filter_total(&filter, call_core(call), &list->page.total);
     if (task_filter_live(&filter)) {
         live_scan(list, call_core(call));
     }

@@ -148,7 +148,7 @@ static void task_answer(struct call *call, task_id id)
         history_answer(call, id);
         return;
     }
-    call_task_json(call, id);
+    history_answer_live(call, id);
 }
 
 void tasks_show(struct call *call)
@@ -376,10 +376,13 @@ static bool choice_read(struct call *call, struct retry_choice *ret)
     return well;
 }
 
-/* Marks in `again` the instances whose newest attempt did not complete, or that never ran. */
-static void failed_mark(const struct doc *task, bool *again, uint32_t count)
+/* Marks in `again` the instances whose newest attempt did not complete, or that never ran. The newest
+ * attempt of an instance comes last. Returns how many instances have an attempt. */
+static uint32_t failed_mark(const struct doc *task, bool *again, uint32_t count)
 {
     const struct doc *attempts = doc_get(task, "attempts");
+    uint64_t last = UINT64_MAX;
+    uint32_t tried = 0;
     memset(again, true, count);
     for (const struct doc *d = attempts == NULL ? NULL : attempts->first; d != NULL; d = d->next) {
         uint64_t index;
@@ -388,8 +391,11 @@ static void failed_mark(const struct doc *task, bool *again, uint32_t count)
         if (doc_u64(doc_get(d, "index"), &index) && index < count) {
             (void)doc_u64(doc_get(d, "exit_code"), &code);
             again[index] = code != 0 || cause == NULL || !str_is(cause->text, "exit");
+            tried += index != last;
+            last = index;
         }
     }
+    return tried;
 }
 
 /* Replaces the task by one task for each run of neighbouring instances that are submitted again.
@@ -400,7 +406,6 @@ static bool choice_apply(struct call *call, const struct doc *task,
     struct arena *arena = call_arena(call);
     const struct task_spec whole = submission->specs[0];
     const uint32_t count = whole.instances;
-    const struct doc *attempts = doc_get(task, "attempts");
     if (choice->one_given && choice->one >= count) {
         call_failf(call, ERR_NOT_FOUND, "instance", "the task has the instances 0 to %u",
                    count - 1);
@@ -412,16 +417,13 @@ static bool choice_apply(struct call *call, const struct doc *task,
         call_failf(call, ERR_CONFLICT, "", "a gang is submitted again as a whole");
         return false;
     }
-    if (choice->failed && attempts != NULL && attempts->count >= TASK_JSON_ATTEMPTS_MAX) {
+    bool *again = arena_new(arena, bool, count);
+    if (!choice->failed) {
+        again[choice->one] = true;
+    } else if (failed_mark(task, again, count) >= TASK_JSON_ATTEMPTS_MAX) {
         call_failf(call, ERR_LIMIT, "failed", "only the ends of the first %d instances are kept",
                    TASK_JSON_ATTEMPTS_MAX);
         return false;
-    }
-    bool *again = arena_new(arena, bool, count);
-    if (choice->failed) {
-        failed_mark(task, again, count);
-    } else {
-        again[choice->one] = true;
     }
     struct task_spec *specs = arena_new(arena, struct task_spec, count);
     uint32_t made = 0;

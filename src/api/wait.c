@@ -50,7 +50,7 @@ static void waiter_due(void *ctx)
         history_answer(call, id);
         return;
     }
-    call_task_json(call, id);
+    history_answer_live(call, id);
 }
 
 static void waiter_gone(struct call *call, void *ctx)

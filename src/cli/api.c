@@ -107,7 +107,9 @@ static enum err call_patient(struct cli *cli, struct arena *arena, struct http_c
     if ((r != ERR_UNREACHABLE && r != ERR_BUSY) || ride_ms == 0) {
         return r;
     }
-    context_say("weir: %s; trying for up to %lld s", e->text, (long long)(ride_ms / 1000));
+    if (!cli->watched) {
+        context_say("weir: %s; trying for up to %lld s", e->text, (long long)(ride_ms / 1000));
+    }
     call->retry_ms = ride_ms;
     return call_once(cli, arena, call, ret, e);
 }

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/suggest.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -145,6 +146,29 @@ static enum err short_flags(struct args_reader *reader, const char *text)
     return ERR_OK;
 }
 
+/* A global flag that was not given takes its value from WEIR_NAME. WEIR_SERVER is read with the login,
+ * because a token belongs to it. */
+static enum err environment_take(struct args *args, struct error *e)
+{
+    enum { NAME_MAX_BYTES = 64 };
+    enum err r = ERR_OK;
+    for (const struct flag *flag = flags_common; r == ERR_OK && flag->name != NULL; flag++) {
+        char name[NAME_MAX_BYTES] = "WEIR_";
+        size_t at = strlen(name);
+        for (const char *p = flag->name; *p != '\0' && at + 1 < sizeof name; p++) {
+            name[at++] = *p == '-' ? '_' : (char)toupper((unsigned char)*p);
+        }
+        name[at] = '\0';
+        const char *value = getenv(name);
+        const bool wanted = takes_value(flag) && strcmp(flag->name, "server") != 0;
+        if (wanted && value != NULL && value[0] != '\0' && !args_has(args, flag->name)) {
+            r = flag_add(args, flag, value, e);
+            r = r == ERR_OK ? r : fail_in(e, "%s", name);
+        }
+    }
+    return r;
+}
+
 static void rest_take(struct args_reader *reader)
 {
     reader->args->rest = reader->argv + reader->at;
@@ -199,7 +223,8 @@ enum err args_parse(const struct command *command, int argc, char *const *argv,
             return r;
         }
     }
-    return count_check(args, e);
+    enum err r = command->role ? ERR_OK : environment_take(args, e);
+    return r == ERR_OK ? count_check(args, e) : r;
 }
 
 void args_done(struct args *args)

@@ -66,13 +66,12 @@ static void offer_words(struct suggest *suggest, const char *group, struct arena
 static const char *other_name(const char *word)
 {
     static const char *const pairs[][2] = {
-        {"ps", "task list"},    {"ls", "task list"},    {"list", "task list"},
-        {"logs", "task logs"},  {"kill", "task kill"},  {"cancel", "task kill"},
-        {"wait", "task wait"},  {"show", "task show"},  {"pools", "pool list"},
-        {"nodes", "node list"}, {"stop", "down"},       {"start", "up"},
-        {"exec", "run"},        {"squeue", "queue"},    {"sbatch", "submit"},
-        {"srun", "run"},        {"sinfo", "node list"}, {"scancel", "task kill"},
-        {"tasks", "task list"}, {"why", "explain"},
+        {"ls", "task list"},    {"list", "task list"},    {"cancel", "task kill"},
+        {"show", "task show"},  {"pools", "pool list"},   {"nodes", "node list"},
+        {"stop", "down"},       {"start", "up"},          {"exec", "run"},
+        {"squeue", "queue"},    {"sbatch", "submit"},     {"srun", "run"},
+        {"sinfo", "node list"}, {"scancel", "task kill"}, {"tasks", "task list"},
+        {"why", "explain"},
     };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         if (strcmp(pairs[i][0], word) == 0) {

@@ -7,6 +7,7 @@ struct cli;
 int cmd_up(struct cli *cli);
 int cmd_down(struct cli *cli);
 int cmd_view_status(struct cli *cli);
+int cmd_doctor(struct cli *cli);
 
 int cmd_run(struct cli *cli);
 int cmd_submit(struct cli *cli);

@@ -4,7 +4,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/api.h"
 #include "cli/cmd.h"
-#include "cli/evict_watch.h"
 #include "cli/follow.h"
 #include "cli/task_args.h"
 #include "cli/task_text.h"
@@ -183,7 +182,7 @@ static void end_say(struct cli *cli, uint64_t task, const struct follow_end *end
 struct watch_start {
     const struct login *login;
     uint64_t task;
-    struct wait_line *line; /* NULL: standard error is no terminal */
+    struct wait_line *line;
     bool looked;
 };
 
@@ -219,29 +218,34 @@ static void workdir_say(struct watch_start *start)
 static void before_output(void *ctx)
 {
     struct watch_start *start = ctx;
-    if (start->line != NULL) {
-        wait_line_clear(start->line);
-    }
+    wait_line_clear(start->line);
     workdir_say(start);
 }
 
+/* What one call of follow_once() leaves to the next. */
+struct followed {
+    uint64_t task;
+    struct log_lines lines;
+    int64_t evicted_ms; /* the last eviction that was said */
+};
+
 /* Follows the output until the end of the task or a signal. Begins where `end` says that an
  * earlier call stopped. */
-static enum err follow_once(struct cli *cli, uint64_t task, struct log_lines *lines,
-                            struct follow_end *end, struct error *e)
+static enum err follow_once(struct cli *cli, struct followed *run, struct follow_end *end,
+                            struct error *e)
 {
     struct watch_start start = {
         .login = &cli->login,
-        .task = task,
-        .line = cli->err_tty ? wait_line_start(&cli->login, task) : NULL,
+        .task = run->task,
+        .line = wait_line_start(&cli->login, run->task, &run->evicted_ms),
     };
     struct follow_options options = {
-        .task = task,
+        .task = run->task,
         .query = "",
         .after = end->after,
         .follow = true,
         .json = args_has(&cli->args, "json"),
-        .lines = lines,
+        .lines = &run->lines,
         .stop = &signal_seen,
         .before_output = before_output,
         .ctx = &start,
@@ -257,13 +261,11 @@ static enum err follow_once(struct cli *cli, uint64_t task, struct log_lines *li
 static int run_follow(struct cli *cli, uint64_t task, int64_t instances)
 {
     struct error e;
-    struct log_lines lines;
-    follow_lines_init(cli, instances > 1, &lines);
+    struct followed run = {.task = task};
+    follow_lines_init(cli, instances > 1, &run.lines);
     struct follow_end end = {.code = -1};
     for (;;) {
-        struct evict_watch *evictions = evict_watch_start(&cli->login, task);
-        enum err r = follow_once(cli, task, &lines, &end, &e);
-        evict_watch_free(evictions);
+        enum err r = follow_once(cli, &run, &end, &e);
         if (r != ERR_OK) {
             (void)context_fail(cli, &e);
             context_say("weir: task %llu was submitted; it goes on without this command",
@@ -313,6 +315,7 @@ int cmd_run(struct cli *cli)
         context_out_text(arena_fmt(&cli->arena, "%llu\n", (unsigned long long)task));
         return EXIT_OK;
     }
+    cli->watched = true;
     const struct doc *tasks = item_at(reply.doc, "tasks");
     return run_follow(cli, task, item_number(tasks->first, "instances", 1));
 }

@@ -1,10 +1,9 @@
-/* cmd_task.c - `weir task list|show|logs`: commands that read tasks. Commands that change
- * tasks are in cmd_task_change.c.
+/* cmd_task.c - `weir task list|show`: commands that read tasks. Commands that change
+ * tasks are in cmd_task_change.c, logs in cmd_task_logs.c.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/api.h"
 #include "cli/cells.h"
 #include "cli/cmd.h"
-#include "cli/follow.h"
 #include "cli/ids.h"
 #include "cli/list.h"
 #include "cli/show.h"
@@ -77,6 +76,7 @@ static const struct list_def task_list = {
     .id_path = "id",
     .columns = task_columns,
     .limit = TASK_LIST_DEFAULT,
+    .filters = task_query_filters,
     .empty_say = task_query_empty,
 };
 
@@ -280,6 +280,7 @@ static const struct list_column attempt_columns[] = {
     {"instance", "INSTANCE_ID", COLUMN_NUMBER, "instance", COLUMN_ALWAYS, NULL},
     {"state", "STATE", COLUMN_CUSTOM, "state", COLUMN_ALWAYS, cell_attempt_state},
     {"node", "NODE", COLUMN_TEXT, "node", COLUMN_ALWAYS, NULL},
+    {"devices", "DEVICES", COLUMN_CUSTOM, "devices", COLUMN_SPARE, cell_devices},
     {"cause", "CAUSE", COLUMN_CUSTOM, "cause", COLUMN_ALWAYS, cell_cause},
     {"exit", "EXIT", COLUMN_NUMBER, "exit_code", COLUMN_ALWAYS, NULL},
     {"started", "STARTED", COLUMN_TIME, "started_at", COLUMN_ALWAYS, NULL},
@@ -287,6 +288,7 @@ static const struct list_column attempt_columns[] = {
     {"ended", "ENDED", COLUMN_TIME, "ended_at", COLUMN_ALWAYS, NULL},
     {"cpu_time", "CPU", COLUMN_CUSTOM_NUMBER, "cpu_ms", COLUMN_SPARE, task_text_cpu},
     {"memory_peak", "MEMORY", COLUMN_CUSTOM_NUMBER, "memory_peak", COLUMN_SPARE, task_text_memory},
+    {"why", "WHY", COLUMN_TEXT, "why", COLUMN_SPARE, NULL},
     {0},
 };
 
@@ -302,7 +304,8 @@ static bool column_used(const struct list_column *column, const struct doc *atte
         return true;
     }
     for (const struct doc *d = attempts->first; d != NULL; d = d->next) {
-        if (item_text(d, column->path)[0] != '\0') {
+        const struct doc *value = item_at(d, column->path);
+        if (item_text(d, column->path)[0] != '\0' || (value != NULL && value->count > 0)) {
             return true;
         }
     }
@@ -362,48 +365,4 @@ int cmd_task_show(struct cli *cli)
     unsigned long long id = name.task;
     return show_run(cli, arena_fmt(&cli->arena, "/tasks/%llu", id),
                     arena_fmt(&cli->arena, "task=%llu", id), task_fields, attempts_show);
-}
-
-/* ---- logs ---- */
-
-int cmd_task_logs(struct cli *cli)
-{
-    struct error e;
-    struct attempt_name name;
-    struct arena *arena = &cli->arena;
-    if (ids_name_parse(cli->args.words[0], &name, &e) != ERR_OK) {
-        return context_fail(cli, &e);
-    }
-    if (args_has(&cli->args, "instance")) {
-        name.instance = (int64_t)args_number(&cli->args, "instance", 0);
-    }
-    if (args_has(&cli->args, "attempt")) {
-        name.attempt = (int64_t)args_number(&cli->args, "attempt", 0);
-    }
-    const char *stream = args_text(&cli->args, "stream");
-    const char *query = stream == NULL ? "" : arena_fmt(arena, "&stream=%s", stream);
-    if (name.instance >= 0) {
-        query = arena_fmt(arena, "%s&instance=%lld", query, (long long)name.instance);
-    }
-    if (name.attempt >= 0) {
-        query = arena_fmt(arena, "%s&attempt=%lld", query, (long long)name.attempt);
-    }
-    struct log_lines lines;
-    struct follow_options options = {
-        .task = name.task,
-        .query = query,
-        .follow = args_has(&cli->args, "follow"),
-        .json = args_has(&cli->args, "json"),
-        .lines = &lines,
-    };
-    struct api_reply reply;
-    const char *path = arena_fmt(arena, "/tasks/%llu", (unsigned long long)name.task);
-    enum err r = options.follow ? api_get_patient(cli, arena, path, &reply, &e)
-                                : api_get(cli, arena, path, &reply, &e);
-    if (r != ERR_OK) {
-        return context_fail(cli, &e);
-    }
-    follow_lines_init(cli, name.instance < 0 && item_number(reply.doc, "instances", 1) > 1, &lines);
-    struct follow_end end;
-    return follow_run(cli, &options, &end, &e) == ERR_OK ? EXIT_OK : context_fail(cli, &e);
 }

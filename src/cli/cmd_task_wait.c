@@ -1,4 +1,5 @@
-/* cmd_task_wait.c - `weir task wait`: the end of tasks, or of one instance, and its exit code.
+/* cmd_task_wait.c - `weir task wait`: waits for the end of tasks, or of one instance, says meanwhile
+ * why they wait, and exits with their exit code.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/api.h"
 #include "cli/cmd.h"
@@ -6,7 +7,9 @@
 #include "cli/ids.h"
 #include "cli/item.h"
 #include "cli/show.h"
+#include "cli/task_text.h"
 #include "cli/text.h"
+#include "cli/wait_line.h"
 #include "cli/watch.h"
 
 #include <string.h>
@@ -50,7 +53,11 @@ static int wait_all(struct cli *cli, const struct ids *ids)
     int64_t deadline_ms = timeout_ms == 0 ? 0 : text_now_ms() + timeout_ms;
     for (size_t i = 0; i < ids->at.count; i++) {
         struct api_reply reply;
-        if (wait_one(cli, ids->at.at[i], deadline_ms, &arena, &reply, &e) != ERR_OK) {
+        int64_t evicted_ms = WAIT_LINE_EARLIER;
+        struct wait_line *line = wait_line_start(&cli->login, ids->at.at[i], &evicted_ms);
+        const enum err r = wait_one(cli, ids->at.at[i], deadline_ms, &arena, &reply, &e);
+        wait_line_free(line);
+        if (r != ERR_OK) {
             code = context_fail_run(cli, &e);
             break;
         }
@@ -65,17 +72,19 @@ static int wait_all(struct cli *cli, const struct ids *ids)
     return code;
 }
 
-/* Finds the end of one instance in a task; NULL: the instance has not ended. */
+/* Finds the end of one instance in a task; NULL: the instance has not ended. An attempt that has ended
+ * is not the end of its instance while the instance waits again. */
 static const struct doc *instance_end(const struct doc *task, int64_t instance)
 {
+    const bool over = has_ended(item_text(task, "state"));
     const struct doc *attempts = item_at(task, "attempts");
     for (const struct doc *d = attempts == NULL ? NULL : attempts->first; d != NULL; d = d->next) {
-        if (item_number(d, "index", -1) == instance &&
-            strcmp(item_text(d, "state"), "ended") == 0) {
+        if (item_number(d, "index", -1) == instance && task_text_newest(d) &&
+            strcmp(item_text(d, "state"), "ended") == 0 && (over || !item_true(d, "again"))) {
             return d;
         }
     }
-    return NULL;
+    return over ? task : NULL; /* the task ended before the instance started */
 }
 
 /* Waits for one instance (12.3), and exits with its code. */
@@ -86,10 +95,9 @@ static int wait_instance(struct cli *cli, const struct attempt_name *name)
     const int64_t timeout_ms = args_duration(&cli->args, "timeout", 0);
     const int64_t deadline_ms = timeout_ms == 0 ? 0 : text_now_ms() + timeout_ms;
     const char *path = arena_fmt(&cli->arena, "/tasks/%llu", (unsigned long long)name->task);
-    enum err r = api_open(cli, &e);
-    if (r != ERR_OK) {
-        return context_fail_run(cli, &e);
-    }
+    int64_t evicted_ms = WAIT_LINE_EARLIER;
+    struct wait_line *line = wait_line_start(&cli->login, name->task, &evicted_ms);
+    enum err r = ERR_OK;
     struct cli_watch *watch = watch_start(
         &cli->login, arena_fmt(&cli->arena, "task=%llu", (unsigned long long)name->task));
     const struct doc *ended = NULL;
@@ -103,10 +111,7 @@ static int wait_instance(struct cli *cli, const struct attempt_name *name)
                      (unsigned long long)name->task, (long long)name->instance);
         }
         ended = r == ERR_OK ? instance_end(reply.doc, name->instance) : NULL;
-        if (r == ERR_OK && ended == NULL && has_ended(item_text(reply.doc, "state"))) {
-            ended = reply.doc; /* the task ended before the instance started */
-        } else if (r == ERR_OK && ended == NULL && deadline_ms != 0 &&
-                   text_now_ms() >= deadline_ms) {
+        if (r == ERR_OK && ended == NULL && deadline_ms != 0 && text_now_ms() >= deadline_ms) {
             r = fail(&e, ERR_TIMEOUT, "instance %lld of task %llu has not ended",
                      (long long)name->instance, (unsigned long long)name->task);
         } else if (r == ERR_OK && ended == NULL) {
@@ -114,6 +119,7 @@ static int wait_instance(struct cli *cli, const struct attempt_name *name)
         }
     }
     watch_free(watch);
+    wait_line_free(line);
     int code = EXIT_OK;
     if (r != ERR_OK) {
         code = context_fail_run(cli, &e);
@@ -130,13 +136,20 @@ static int wait_instance(struct cli *cli, const struct attempt_name *name)
 int cmd_task_wait(struct cli *cli)
 {
     struct error e;
-    struct ids ids;
+    struct ids ids = {0};
     struct attempt_name name;
-    if (cli->args.word_count == 1 && ids_name_parse(cli->args.words[0], &name, NULL) == ERR_OK &&
-        name.instance >= 0) {
-        return wait_instance(cli, &name);
+    const bool one = cli->args.word_count == 1 &&
+                     ids_name_parse(cli->args.words[0], &name, NULL) == ERR_OK &&
+                     name.instance >= 0;
+    int code = EXIT_OK;
+    if (!one && ids_read(cli, &ids, &e) != ERR_OK) {
+        code = context_fail(cli, &e);
+    } else if (api_open(cli, &e) != ERR_OK) {
+        code = context_fail_run(cli, &e);
+    } else {
+        cli->watched = true;
+        code = one ? wait_instance(cli, &name) : wait_all(cli, &ids);
     }
-    int code = ids_read(cli, &ids, &e) == ERR_OK ? wait_all(cli, &ids) : context_fail(cli, &e);
     ids_done(&ids);
     return code;
 }

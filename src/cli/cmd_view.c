@@ -10,6 +10,7 @@
 #include "cli/task_text.h"
 #include "cli/text.h"
 #include "cli/item.h"
+#include "cli/wait_line.h"
 #include "io/http_client.h"
 
 #include <stdio.h>
@@ -442,6 +443,7 @@ int cmd_view_events(struct cli *cli)
         return context_fail(cli, &e);
     }
     arena_init(&events.arena);
+    struct wait_line *line = follow ? wait_line_start(&cli->login, 0, NULL) : NULL;
     do {
         r = events_read(&events, follow, &e);
         if (follow && r == ERR_UNREACHABLE) {
@@ -450,6 +452,7 @@ int cmd_view_events(struct cli *cli)
             r = api_await(cli, args_duration(&cli->args, "retry", API_RIDE_MS), &e);
         }
     } while (follow && (r == ERR_OK || r == ERR_TIMEOUT));
+    wait_line_free(line);
     arena_done(&events.arena);
     bool quiet = !follow && r == ERR_TIMEOUT;
     return r == ERR_OK || quiet ? EXIT_OK : context_fail(cli, &e);

@@ -87,6 +87,17 @@ const struct command commands_first[] = {
      .examples = "weir status\nweir status --json",
      .groups = {flags_json},
      .run = cmd_view_status},
+    {.name = "doctor",
+     .args = "",
+     .help = "check the connection, the server and this machine, and say what to do",
+     .more =
+         "Looks at the server (reachable, able to store, version, clock, nodes), at your login "
+         "and\n"
+         "at this machine (cgroups, disk). Each trouble comes with what to do. The exit status is\n"
+         "1 when there is a trouble.",
+     .examples = "weir doctor\nweir doctor --json",
+     .groups = {flags_json},
+     .run = cmd_doctor},
     {.name = "run",
      .args = "[flags] [--] CMD…",
      .help = "run a command, follow its output, exit with its code",
@@ -134,6 +145,14 @@ static const struct flag flags_logs[] = {
      "stdout,stderr,both"},
     {"instance", 0, FLAG_NUMBER, "N", "only the output of this instance", COMPLETE_NONE, NULL},
     {"attempt", 0, FLAG_NUMBER, "N", "only the output of this attempt", COMPLETE_NONE, NULL},
+    {"tail", 'n', FLAG_NUMBER, "N", "begin with the last N lines; 0: only what comes",
+     COMPLETE_NONE, NULL},
+    {"since", 0, FLAG_TEXT, "2h", "only output that arrived since then: a duration ago, or a time",
+     COMPLETE_NONE, NULL},
+    {"grep", 0, FLAG_TEXT, "RE", "only lines that match this extended regular expression",
+     COMPLETE_NONE, NULL},
+    {"timestamps", 't', FLAG_BOOL, NULL, "put the time of arrival in front of each line",
+     COMPLETE_NONE, NULL},
     {0},
 };
 
@@ -162,6 +181,7 @@ const struct command commands_task[] = {
      .help = "list tasks, newest first",
      .examples = "weir task list --active\n"
                  "weir task list --state failed --since 2h -q\n"
+                 "weir task list --filter 'state=pending project=nlp resources.gpu>=4'\n"
                  "weir task list --watch",
      .groups = {flags_list, flags_task_list},
      .run = cmd_task_list},
@@ -178,9 +198,13 @@ const struct command commands_task[] = {
      .args = "TASK[.INSTANCE[:ATTEMPT]]",
      .help = "the output of a task",
      .more = "Of a task with several instances each line begins with the number of its instance.\n"
+             "A long log opens at its end at once with --tail. --grep looks at the lines that the\n"
+             "other flags leave: `--tail 1000 --grep loss` searches the last 1000 lines.\n"
              "On a terminal escape sequences are shown as \\x1b and do nothing; --raw passes the\n"
              "output on as it is, and so does a pipe.",
-     .examples = "weir task logs 12\nweir task logs -f 12.0\nweir task logs 12 --stream stderr",
+     .examples = "weir task logs 12\nweir task logs -f 12.0\nweir task logs 12 --stream stderr\n"
+                 "weir task logs 12 --tail 100 --grep 'loss|error' --timestamps\n"
+                 "weir task logs -f 12 --since 10m",
      .groups = {flags_logs, flags_output, flags_json},
      .args_min = 1,
      .args_max = 1,
@@ -274,6 +298,39 @@ const struct command commands_task[] = {
              "succeed.",
      .examples =
          "weir task wait 12\nweir task wait 12.3\nweir submit -f sweep.yaml | weir task wait -",
+     .groups = {flags_wait, flags_json},
+     .args_min = 1,
+     .args_max = ARGS_ANY,
+     .complete = COMPLETE_TASKS,
+     .run = cmd_task_wait},
+    {.name = "ps",
+     .args = "[flags]",
+     .help = "short for `weir task list`",
+     .examples = "weir ps --active",
+     .groups = {flags_list, flags_task_list},
+     .run = cmd_task_list},
+    {.name = "logs",
+     .args = "TASK[.INSTANCE[:ATTEMPT]]",
+     .help = "short for `weir task logs`",
+     .examples = "weir logs -f 12\nweir logs 12 --tail 100",
+     .groups = {flags_logs, flags_output, flags_json},
+     .args_min = 1,
+     .args_max = 1,
+     .complete = COMPLETE_TASKS,
+     .run = cmd_task_logs},
+    {.name = "kill",
+     .args = "TASK… | -",
+     .help = "short for `weir task kill`",
+     .examples = "weir kill 12",
+     .groups = {flags_yes, flags_json},
+     .args_min = 1,
+     .args_max = ARGS_ANY,
+     .complete = COMPLETE_TASKS,
+     .run = cmd_task_change_kill},
+    {.name = "wait",
+     .args = "TASK… | TASK.INSTANCE | -",
+     .help = "short for `weir task wait`",
+     .examples = "weir wait 12 --timeout 1h",
      .groups = {flags_wait, flags_json},
      .args_min = 1,
      .args_max = ARGS_ANY,

@@ -37,6 +37,7 @@ struct cli {
     size_t height;
     struct login login;
     struct http_client *client; /* made by the first call */
+    bool watched; /* a wait_line says when the server is lost: other code is silent about it */
 };
 
 /* Returns the exit status for an error code. */

@@ -10,8 +10,8 @@
 const struct flag flags_common[] = {
     FLAG(BOOL, "help", 'h', NULL, "this text")
     FLAG(TEXT, "server", 0, "URL", "the server to talk to (default: WEIR_SERVER, the saved login)")
-    FLAG(DURATION, "retry", 0, "D", "how long to keep trying without an answer (default: 30s for changes, 0 for reads)")
-    FLAG_OF(TEXT, "color", 0, "WHEN", "always, never or auto (the default; NO_COLOR turns colours off)", WORDS, "always,never,auto")
+    FLAG(DURATION, "retry", 0, "D", "how long to keep trying without an answer (default: WEIR_RETRY, 30s for changes, 0 for reads)")
+    FLAG_OF(TEXT, "color", 0, "WHEN", "always, never or auto (the default, or WEIR_COLOR; NO_COLOR turns colours off)", WORDS, "always,never,auto")
     {0},
 };
 
@@ -25,6 +25,7 @@ const struct flag flags_list[] = {
     FLAG(BOOL, "quiet", 'q', NULL, "print ids (or names) only")
     FLAG(TEXT, "columns", 0, "A,B", "show these columns")
     FLAG(TEXT, "sort", 0, "A", "sort by this column; -A: descending")
+    FLAG(TEXT, "filter", 0, "'A=X B>=N'", "only lines with these values of columns: = != < <= > >= ~ (has the text)")
     FLAG(BOOL, "watch", 'w', NULL, "show the list again whenever something changes")
     FLAG(BOOL, "wide", 0, NULL, "all columns, absolute times, nothing trimmed")
     FLAG(NUMBER, "limit", 0, "N", "show at most N; 0: all")

@@ -6,6 +6,7 @@
 #include "base/base64.h"
 #include "cli/api.h"
 #include "cli/item.h"
+#include "cli/log_filter.h"
 #include "io/http_client.h"
 
 #include <errno.h>
@@ -46,6 +47,18 @@ static void write_all(int fd, struct str data)
     }
 }
 
+/* Writes output of one source with the prefix of its instance, made inert for a terminal. */
+static void output_write(const struct follow_options *options, const struct log_source *source,
+                         struct str bytes)
+{
+    struct buf out;
+    buf_init(&out, OUT_BYTES_MAX);
+    log_lines_add(options->lines, source->instance, source->error, bytes, &out);
+    write_all(source->error ? STDERR_FILENO : STDOUT_FILENO,
+              (struct str){.p = buf_text(&out), .len = out.len});
+    buf_done(&out);
+}
+
 static void piece_write(struct follow *follow, const struct doc *doc, struct str line)
 {
     if (follow->options->before_output != NULL) {
@@ -56,7 +69,6 @@ static void piece_write(struct follow *follow, const struct doc *doc, struct str
         context_out_text("\n");
         return;
     }
-    const bool error = strcmp(item_text(doc, "stream"), "stderr") == 0;
     const struct doc *text = item_at(doc, "data");
     const struct doc *coded = item_at(doc, "base64");
     struct str bytes = {0};
@@ -65,13 +77,31 @@ static void piece_write(struct follow *follow, const struct doc *doc, struct str
     } else if (coded == NULL || !base64_decode(&follow->arena, coded->text, &bytes)) {
         return;
     }
-    struct buf out;
-    buf_init(&out, OUT_BYTES_MAX);
-    log_lines_add(follow->options->lines, (uint64_t)item_number(doc, "instance", 0), error, bytes,
-                  &out);
-    write_all(error ? STDERR_FILENO : STDOUT_FILENO,
-              (struct str){.p = buf_text(&out), .len = out.len});
-    buf_done(&out);
+    const struct log_source source = {.instance = (uint64_t)item_number(doc, "instance", 0),
+                                      .attempt = (uint64_t)item_number(doc, "attempt", 0),
+                                      .error = strcmp(item_text(doc, "stream"), "stderr") == 0};
+    if (follow->options->filter == NULL) {
+        output_write(follow->options, &source, bytes);
+        return;
+    }
+    struct buf whole;
+    buf_init(&whole, OUT_BYTES_MAX);
+    log_filter_add(follow->options->filter, source, item_text(doc, "at"), bytes, &whole);
+    output_write(follow->options, &source, (struct str){.p = buf_text(&whole), .len = whole.len});
+    buf_done(&whole);
+}
+
+/* Writes the lines that never ended. */
+static void rest_write(const struct follow_options *options)
+{
+    struct log_source source;
+    struct buf whole;
+    buf_init(&whole, OUT_BYTES_MAX);
+    while (options->filter != NULL && log_filter_end(options->filter, &source, &whole)) {
+        output_write(options, &source, (struct str){.p = buf_text(&whole), .len = whole.len});
+        buf_clear(&whole);
+    }
+    buf_done(&whole);
 }
 
 void follow_lines_init(const struct cli *cli, bool several, struct log_lines *ret)
@@ -177,6 +207,7 @@ enum err follow_run(struct cli *cli, const struct follow_options *options, struc
         }
     }
     arena_done(&follow.arena);
+    rest_write(options);
     bool well = follow.end.ended || stopped(&follow) || r == ERR_OK;
     if (!well) {
         return r;

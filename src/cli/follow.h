@@ -20,6 +20,7 @@ struct follow_options {
     uint64_t after;                   /* only pieces with a higher number; 0: all */
     bool follow;                      /* go on until the task ends */
     bool json;                        /* print the lines as the API writes them */
+    struct log_filter *filter;        /* which lines are written; NULL: all */
     struct log_lines *lines;          /* how the output is written; set by follow_lines_init() */
     const volatile int *stop;         /* following ends when *stop is not 0; may be NULL */
     void (*before_output)(void *ctx); /* called before each piece is written; may be NULL */

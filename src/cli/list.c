@@ -9,6 +9,7 @@
 #include "cli/table.h"
 #include "cli/text.h"
 #include "cli/item.h"
+#include "cli/list_filter.h"
 #include "cli/watch.h"
 
 #include <stdio.h>
@@ -18,13 +19,16 @@
 enum {
     LIST_ITEMS_MAX = 5000000,
     LIST_PAGE = 1000,
+    LIST_ROWS = 50, /* a table without --limit stops after this many rows */
     OUT_MAX = 1 << 30,
+    MORE_TEXT_MAX = 64,
     REDRAW_MS = 1000, /* redraw this often, because ages change while nothing happens */
 };
 
 struct items {
     VEC(const struct doc *) at;
-    bool more; /* the server has more items than the limit */
+    bool more;    /* the server has more items than the limit */
+    size_t total; /* items that the server has; 0: not known */
 };
 
 struct item_list {
@@ -39,6 +43,8 @@ struct item_list {
     bool json_lines;
     bool quiet;
     bool wide;
+    bool watched;
+    struct list_filter filter;
 };
 
 /* ---- flags ---- */
@@ -92,17 +98,39 @@ static enum err columns_choose(struct item_list *list, struct error *e)
 
 /* ---- fetching ---- */
 
+/* A table is for reading: it stops after LIST_ROWS rows, or as many as the screen has. */
+static size_t rows_most(const struct item_list *list)
+{
+    const size_t height = list->cli->height;
+    if (args_has(&list->cli->args, "limit") || list->json || list->quiet) {
+        return 0;
+    }
+    return list->watched && height > LIST_ROWS ? height : LIST_ROWS;
+}
+
+/* How many items are fetched; 0: all. Sorting needs all items before the first can be shown, and a
+ * pipe that watches needs all items to see what changed. */
+static size_t fetch_limit(const struct item_list *list)
+{
+    const bool ordered = list->sort != NULL || list->def->compare != NULL;
+    const bool pipe = list->watched && !list->cli->out_tty;
+    const size_t rows = ordered || pipe ? 0 : rows_most(list);
+    return args_number(&list->cli->args, "limit", rows != 0 ? rows : list->def->limit);
+}
+
 static enum err fetch(struct item_list *list, struct arena *arena, bool patient, struct items *ret,
                       struct error *e)
 {
-    size_t limit = args_number(&list->cli->args, "limit", list->def->limit);
+    size_t limit = fetch_limit(list);
     const char *cursor = "";
     const char *joint = strchr(list->path, '?') == NULL ? "?" : "&";
     vec_clear(&ret->at);
     ret->more = false;
+    ret->total = 0;
     while (cursor != NULL) {
+        const bool whole = limit == 0 || list->filter.count > 0;
         size_t want =
-            limit == 0 || limit - ret->at.count > LIST_PAGE ? LIST_PAGE : limit - ret->at.count;
+            whole || limit - ret->at.count > LIST_PAGE ? LIST_PAGE : limit - ret->at.count;
         const char *path =
             arena_fmt(arena, "%s%slimit=%zu%s%s", list->path, joint, want,
                       cursor[0] == '\0' ? "" : "&cursor=", api_escape(arena, cursor));
@@ -114,13 +142,20 @@ static enum err fetch(struct item_list *list, struct arena *arena, bool patient,
         }
         const struct doc *items = item_at(reply.doc, "items");
         for (const struct doc *d = items == NULL ? NULL : items->first; d != NULL; d = d->next) {
-            vec_push(&ret->at, d);
+            const bool room = limit == 0 || ret->at.count < limit;
+            const bool match = list_filter_matches(&list->filter, d);
+            ret->more = ret->more || (match && !room);
+            if (match && room) {
+                vec_push(&ret->at, d);
+            }
         }
+        /* How many match is not known where this program looks. */
+        ret->total = list->filter.count > 0 ? 0 : (size_t)item_number(reply.doc, "total", 0);
         const struct doc *next = item_at(reply.doc, "next");
         cursor = next != NULL && next->kind == DOC_STRING ? next->text.p : NULL;
         bool full = (limit != 0 && ret->at.count >= limit) || ret->at.count >= LIST_ITEMS_MAX;
         if (full) {
-            ret->more = cursor != NULL;
+            ret->more = ret->more || cursor != NULL;
             return ERR_OK;
         }
     }
@@ -171,12 +206,13 @@ static void items_json(const struct item_list *list, const struct items *items, 
     }
 }
 
-static void items_table(const struct item_list *list, const struct items *items,
+/* `rows_max` 0: all. */
+static void items_table(const struct item_list *list, const struct items *items, size_t rows_max,
                         struct list_table *ret)
 {
     const struct list_table_view view = {
         .items = items->at.at,
-        .count = items->at.count,
+        .count = rows_max != 0 && rows_max < items->at.count ? rows_max : items->at.count,
         .width = list->wide ? 0 : list->cli->width,
         .colour = list->cli->colour,
         .wide = list->wide,
@@ -185,9 +221,10 @@ static void items_table(const struct item_list *list, const struct items *items,
     list_table_build(&view, list->shown, list->shown_count, ret);
 }
 
-/* Prints rows of at most `lines_max` lines (0: all). Returns the number of items printed. */
-static size_t items_print(const struct item_list *list, const struct items *items, size_t lines_max,
-                          struct buf *out)
+/* Prints at most `rows_max` rows, and of these the first with at most `lines_max` lines together
+ * (0: all). Returns the number of items printed. */
+static size_t items_print(const struct item_list *list, const struct items *items, size_t rows_max,
+                          size_t lines_max, struct buf *out)
 {
     if (list->quiet) {
         for (size_t i = 0; i < items->at.count; i++) {
@@ -203,7 +240,7 @@ static size_t items_print(const struct item_list *list, const struct items *item
         return 0;
     }
     struct list_table table;
-    items_table(list, items, &table);
+    items_table(list, items, rows_max, &table);
     const bool header = !args_has(&list->cli->args, "no-header");
     if (header) {
         list_table_head(&table, list->cli->colour, out);
@@ -213,16 +250,32 @@ static size_t items_print(const struct item_list *list, const struct items *item
     return shown;
 }
 
-static void talk(const struct item_list *list, const struct items *items)
+/* Appends "… and 19,950 more", or "… and more" where the server does not know how many. */
+static void more_add(struct buf *out, const struct items *items, size_t shown)
 {
-    bool people = list->cli->err_tty && !list->quiet && !list->json;
-    bool none = items->at.count == 0 && !list->quiet && !list->json;
+    const size_t known = items->more ? items->total : items->at.count;
+    buf_add_str(out, "… and ");
+    if (known > shown) {
+        text_thousands(out, known - shown);
+        buf_add_char(out, ' ');
+    }
+    buf_add_str(out, "more");
+}
+
+static void talk(const struct item_list *list, const struct items *items, size_t shown)
+{
+    const bool none = items->at.count == 0 && !list->quiet && !list->json;
     if (none && list->def->empty_say != NULL) {
         list->def->empty_say(list->cli);
     } else if (none) {
         context_say("no %s; %s", list->def->what, list->def->empty);
-    } else if (items->more && people) {
-        context_say("(the first %zu; --limit 0 shows all)", items->at.count);
+    } else if ((items->more || shown < items->at.count) &&
+               (list->cli->err_tty || !args_has(&list->cli->args, "limit"))) {
+        struct buf text;
+        buf_init(&text, MORE_TEXT_MAX);
+        more_add(&text, items, shown);
+        context_say("%s; --limit N shows N, --limit 0 all", buf_text(&text));
+        buf_done(&text);
     }
 }
 
@@ -234,10 +287,10 @@ static int list_once(struct item_list *list)
     if (r == ERR_OK) {
         struct buf out;
         buf_init(&out, OUT_MAX);
-        items_print(list, &items, 0, &out);
+        const size_t shown = items_print(list, &items, rows_most(list), 0, &out);
         context_out((struct str){.p = buf_text(&out), .len = out.len});
         buf_done(&out);
-        talk(list, &items);
+        talk(list, &items, shown);
     }
     vec_done(&items.at);
     return r == ERR_OK ? EXIT_OK : context_fail(list->cli, &e);
@@ -256,12 +309,13 @@ static void redraw(const struct item_list *list, const struct items *items, size
     size_t start = out.len;
     /* Beside the rows: a line above the table, the header, "… and more", the cursor. */
     size_t lines_max = list->cli->height > 5 ? list->cli->height - 4 : 0;
-    size_t shown = items_print(list, items, lines_max, &out);
+    size_t shown = items_print(list, items, 0, lines_max, &out);
     if (items->at.count == 0) {
         buf_addf(&out, "no %s\n", list->def->what);
     }
-    if (shown < items->at.count) {
-        buf_addf(&out, "… and %zu more\n", items->at.count - shown);
+    if (items->more || shown < items->at.count) {
+        more_add(&out, items, shown);
+        buf_add_char(&out, '\n');
     }
     *lines = 0;
     for (size_t i = start; i < out.len; i++) {
@@ -276,7 +330,7 @@ static void changes_print(const struct item_list *list, const struct items *item
                           struct watch_seen *seen, bool first)
 {
     struct list_table whole;
-    items_table(list, items, &whole);
+    items_table(list, items, 0, &whole);
     const struct text_table *table = whole.table;
     struct buf out;
     struct buf json;
@@ -356,9 +410,13 @@ int list_run(struct cli *cli, const struct list_def *def, const char *path)
         .json_lines = json != NULL && strcmp(json, "lines") == 0,
         .quiet = args_has(&cli->args, "quiet"),
         .wide = args_has(&cli->args, "wide"),
+        .watched = args_has(&cli->args, "watch"),
     };
-    if (columns_choose(&list, &e) != ERR_OK) {
+    const char *filter = args_text(&cli->args, "filter");
+    if (columns_choose(&list, &e) != ERR_OK ||
+        (filter != NULL &&
+         list_filter_read(&cli->arena, def, filter, &list.path, &list.filter, &e) != ERR_OK)) {
         return context_fail(cli, &e);
     }
-    return args_has(&cli->args, "watch") ? list_watch(&list) : list_once(&list);
+    return list.watched ? list_watch(&list) : list_once(&list);
 }

@@ -40,8 +40,9 @@ struct list_def {
     const char *what;    /* "tasks" */
     const char *id_path; /* the value that -q prints */
     const struct list_column *columns;
-    size_t limit;      /* most items without --limit; 0: all */
-    const char *empty; /* printed for an empty list after "no tasks; "; names the next command */
+    const char *filters; /* names that the server filters by, separated by spaces; NULL: none */
+    size_t limit;        /* most items without --limit; 0: all */
+    const char *empty;   /* printed for an empty list after "no tasks; "; names the next command */
     /* Says that the list is empty, in place of `empty`; NULL: `empty` is printed. */
     void (*empty_say)(struct cli *cli);
     const char *events; /* "task": which query of /events to watch; NULL: all events */

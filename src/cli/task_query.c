@@ -13,11 +13,17 @@ static const char *const texts[] = {
 #include "wire/task_filters.def"
 };
 
-static const char *const others[] = {"since", "active", "ended"};
+const char task_query_filters[] =
+#undef WORDS
+#define WORDS(id, letter, value, help, complete) #id " "
+#include "wire/task_filters.def"
+    ;
+
+static const char *const others[] = {"filter", "since", "active", "ended"};
 
 enum { TEXT_COUNT = sizeof texts / sizeof *texts, OTHER_COUNT = sizeof others / sizeof *others };
 
-static enum err since_add(struct cli *cli, const char **path, struct error *e)
+enum err task_query_since(struct cli *cli, const char **query, struct error *e)
 {
     const char *since = args_text(&cli->args, "since");
     int64_t since_ms;
@@ -29,31 +35,29 @@ static enum err since_add(struct cli *cli, const char **path, struct error *e)
     }
     char time[TEXT_TIME_MAX];
     text_time(since_ms, time);
-    *path = arena_fmt(&cli->arena, "%ssince=%s&", *path, api_escape(&cli->arena, time));
+    *query = arena_fmt(&cli->arena, "%s&since=%s", *query, api_escape(&cli->arena, time));
     return ERR_OK;
 }
 
 enum err task_query_path(struct cli *cli, const char **ret_path, struct error *e)
 {
     struct arena *arena = &cli->arena;
-    const char *path = "/tasks?";
+    const char *query = "";
     for (size_t i = 0; i < TEXT_COUNT; i++) {
         const char *value = args_text(&cli->args, texts[i]);
         if (value != NULL) {
-            path = arena_fmt(arena, "%s%s=%s&", path, texts[i], api_escape(arena, value));
+            query = arena_fmt(arena, "%s&%s=%s", query, texts[i], api_escape(arena, value));
         }
     }
-    if (since_add(cli, &path, e) != ERR_OK) {
+    if (task_query_since(cli, &query, e) != ERR_OK) {
         return ERR_USAGE;
     }
     bool active = args_has(&cli->args, "active");
     bool ended = args_has(&cli->args, "ended");
     if (active != ended) {
-        path = arena_fmt(arena, "%sended=%s&", path, ended ? "true" : "false");
+        query = arena_fmt(arena, "%s&ended=%s", query, ended ? "true" : "false");
     }
-    char *trimmed = arena_str(arena, path);
-    trimmed[strlen(trimmed) - 1] = '\0';
-    *ret_path = trimmed;
+    *ret_path = query[0] == '\0' ? "/tasks" : arena_fmt(arena, "/tasks?%s", query + 1);
     return ERR_OK;
 }
 

@@ -4,8 +4,14 @@
 
 #include "cli/context.h"
 
+/* The names that GET /tasks filters by, each followed by a space. */
+extern const char task_query_filters[];
+
 /* Writes the path of GET /tasks with the filters that the flags name. */
 must_use enum err task_query_path(struct cli *cli, const char **ret_path, struct error *e);
+
+/* Appends "&since=TIME" to the query where there is a flag --since. */
+must_use enum err task_query_since(struct cli *cli, const char **query, struct error *e);
 
 /* Says that no task matches the filters. Without filters: how to run the first task. */
 void task_query_empty(struct cli *cli);

@@ -11,12 +11,18 @@
 
 enum { SECONDS_PER_HOUR = 3600, MILLI = 1000 };
 
+bool task_text_newest(const struct doc *attempt)
+{
+    return attempt->next == NULL ||
+           item_number(attempt->next, "index", -1) != item_number(attempt, "index", -1);
+}
+
 bool task_text_workdir_missed(const struct doc *task)
 {
     const struct doc *attempts = item_at(task, "attempts");
     for (const struct doc *d = attempts == NULL ? NULL : attempts->first; d != NULL; d = d->next) {
         bool used = true;
-        if (doc_bool(doc_get(d, "workdir_used"), &used) && !used) {
+        if (task_text_newest(d) && doc_bool(doc_get(d, "workdir_used"), &used) && !used) {
             return true;
         }
     }
@@ -27,7 +33,7 @@ const char *task_text_message(const struct doc *task)
 {
     const struct doc *attempts = item_at(task, "attempts");
     for (const struct doc *d = attempts == NULL ? NULL : attempts->first; d != NULL; d = d->next) {
-        if (item_text(d, "message")[0] != '\0') {
+        if (task_text_newest(d) && item_text(d, "message")[0] != '\0') {
             return item_text(d, "message");
         }
     }
@@ -83,7 +89,7 @@ void task_text_evicted(struct buf *out, const struct doc *evicted, int64_t now_m
     const char *rule = item_text(evicted, "rule");
     int64_t at_ms;
     buf_add_str(out, "evicted");
-    if (item_time(evicted, "at", &at_ms)) {
+    if (now_ms != 0 && item_time(evicted, "at", &at_ms)) {
         buf_add_char(out, ' ');
         text_ago(out, at_ms, now_ms);
     }

@@ -13,8 +13,11 @@ bool task_text_workdir_missed(const struct doc *task);
  * yet. */
 const char *task_text_message(const struct doc *task);
 
+/* True for the newest attempt of an instance, in the `attempts` of a task. */
+bool task_text_newest(const struct doc *attempt);
+
 /* Writes "evicted 12m ago for task 31 (project nlp, its guarantee)" from the `evicted` of a task or
- * from an event of the type `evicted`. */
+ * from an event of the type `evicted`. `now_ms` 0: without the time. */
 void task_text_evicted(struct buf *out, const struct doc *evicted, int64_t now_ms);
 
 /* True for a task that waits, or of which an instance waits, because it was evicted. */

@@ -174,6 +174,19 @@ void text_ago(struct buf *out, int64_t then_ms, int64_t now_ms)
     }
 }
 
+void text_thousands(struct buf *out, uint64_t number)
+{
+    enum { GROUP = 1000 };
+    uint64_t unit = 1;
+    while (number / unit >= GROUP) {
+        unit *= GROUP;
+    }
+    buf_addf(out, "%llu", (unsigned long long)(number / unit));
+    for (unit /= GROUP; unit > 0; unit /= GROUP) {
+        buf_addf(out, ",%03llu", (unsigned long long)(number / unit % GROUP));
+    }
+}
+
 void text_span(struct buf *out, int64_t ms)
 {
     long long s = ms < 0 ? 0 : (long long)(ms / 1000);

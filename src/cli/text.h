@@ -29,6 +29,9 @@ void text_ago(struct buf *out, int64_t then_ms, int64_t now_ms);
 /* Writes a length of time: "42s", "3m12s", "5h07m", "2d3h". */
 void text_span(struct buf *out, int64_t ms);
 
+/* Writes a number with commas: 19,950. */
+void text_thousands(struct buf *out, uint64_t number);
+
 /* Parses "2026-11-15T12:00:00.000Z" to milliseconds since 1970; false: the text has another
  * form. */
 bool text_time_parse(struct str text, int64_t *ret_ms);

@@ -8,6 +8,8 @@
 #include "base/doc.h"
 #include "base/mem.h"
 #include "base/must.h"
+#include "cli/context.h"
+#include "cli/task_text.h"
 #include "cli/text.h"
 #include "cli/item.h"
 #include "io/http_client.h"
@@ -21,16 +23,30 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { FIRST_MS = 300, NEXT_MS = 1000, CALL_MS = 5000, AGAIN_MS = 200, LINE_MAX_BYTES = 2048 };
+enum {
+    FIRST_MS = 300, /* a task that starts at once needs no line */
+    NEXT_MS = 800,
+    CALL_MS = 900,         /* an answer that takes longer counts as none */
+    PLAIN_MS = 10000,      /* a pipe gets a line with another reason this often at most */
+    PLAIN_SAME_MS = 60000, /* and a line with the same reason this often */
+    LINE_MAX_BYTES = 2048,
+    STATUS_CONFLICT = 409,
+    STATUS_NOT_FOUND = 404,
+};
 
 struct wait_line {
     const struct login *login;
-    uint64_t task;
+    uint64_t task;       /* 0: none, only the server is watched */
+    int64_t *evicted_ms; /* of the caller; NULL without a task */
+    bool tty;
     pthread_t thread;
     pthread_mutex_t lock; /* protects the members below and the line on the terminal */
     pthread_cond_t wake;
     bool over;
     bool shown;
+    bool lost;        /* the server did not answer the last time */
+    int64_t plain_ms; /* when a pipe got its last line; 0: never */
+    char plain[64];   /* the reason of that line */
 };
 
 static void line_erase(struct wait_line *line)
@@ -42,27 +58,95 @@ static void line_erase(struct wait_line *line)
     }
 }
 
-static void line_show(struct wait_line *line, const struct doc *task)
+/* Writes "task 12 waits, place 3: waits for 2 slots; … (starts in 12m at the latest)". */
+static void line_text(const struct wait_line *line, const struct doc *task, struct buf *out)
 {
-    struct winsize size = {0};
-    size_t width =
-        ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
     struct buf raw;
-    struct buf shown;
     buf_init(&raw, LINE_MAX_BYTES);
-    buf_init(&shown, LINE_MAX_BYTES);
-    int64_t position = item_number(task, "position", 0);
-    buf_addf(&raw, "task %llu %s", (unsigned long long)line->task, item_text(task, "state"));
+    const char *state = item_text(task, "state");
+    const int64_t position = item_number(task, "position", 0);
+    buf_addf(&raw, "task %llu %s", (unsigned long long)line->task,
+             strcmp(state, "pending") == 0 ? "waits" : state);
     if (position > 0) {
-        buf_addf(&raw, ", place %lld", (long long)position);
+        buf_addf(&raw, ", place %s%lld", item_true(task, "further") ? "beyond " : "",
+                 (long long)position);
     }
     const char *why = item_text(task, "reason.message");
     buf_addf(&raw, "%s%s", why[0] == '\0' ? "" : ": ", why);
-    text_escape(&shown, (struct str){.p = buf_text(&raw), .len = raw.len});
+    int64_t start_ms;
+    if (item_time(task, "reserved_until", &start_ms)) {
+        buf_add_str(&raw, " (starts in ");
+        text_span(&raw, start_ms - text_now_ms());
+        buf_add_str(&raw, " at the latest)");
+    }
+    text_escape(out, (struct str){.p = buf_text(&raw), .len = raw.len});
+    buf_done(&raw);
+}
+
+/* Changes the line on the terminal in place. A pipe gets a new line, rarely. */
+static void line_show(struct wait_line *line, const struct doc *task)
+{
+    struct buf shown;
+    buf_init(&shown, LINE_MAX_BYTES);
+    line_text(line, task, &shown);
     struct str text = {.p = buf_text(&shown), .len = shown.len};
-    (void)fprintf(stderr, "\r\033[K%.*s", (int)text_fit(text, width - 1), text.p);
-    (void)fflush(stderr);
-    line->shown = true;
+    const int64_t now_ms = text_now_ms();
+    const char *code = item_text(task, "reason.code");
+    const int64_t pause_ms = strcmp(code, line->plain) == 0 ? PLAIN_SAME_MS : PLAIN_MS;
+    if (line->tty) {
+        struct winsize size = {0};
+        size_t width =
+            ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+        (void)fprintf(stderr, "\r\033[K%.*s", (int)text_fit(text, width - 1), text.p);
+        (void)fflush(stderr);
+        line->shown = true;
+    } else if (line->plain_ms == 0 || now_ms - line->plain_ms >= pause_ms) {
+        context_say("weir: %s", text.p);
+        line->plain_ms = now_ms;
+        (void)str_copy(line->plain, sizeof line->plain, code);
+    }
+    buf_done(&shown);
+}
+
+/* Says once that the server is lost, and once that it is back. */
+static void server_say(struct wait_line *line, bool answered, const struct error *e)
+{
+    if (answered != line->lost) {
+        return;
+    }
+    line->lost = !answered;
+    line_erase(line);
+    if (answered) {
+        context_say("weir: the server answers again");
+    } else {
+        context_say("weir: lost the server: %s; %strying again", e->text,
+                    line->task != 0 ? "the task goes on; " : "");
+    }
+}
+
+/* Says that the task was evicted, once for each eviction that a look finds. */
+static void eviction_say(struct wait_line *line, const struct doc *task)
+{
+    const struct doc *evicted = item_at(task, "evicted");
+    int64_t at_ms = 0;
+    if (evicted != NULL && evicted->kind == DOC_MAP) {
+        (void)item_time(evicted, "at", &at_ms);
+    }
+    const bool earlier = *line->evicted_ms == WAIT_LINE_EARLIER;
+    const bool unsaid = !earlier && at_ms > *line->evicted_ms;
+    *line->evicted_ms = earlier || unsaid ? at_ms : *line->evicted_ms;
+    if (!unsaid) {
+        return;
+    }
+    struct buf raw;
+    struct buf shown;
+    buf_init(&raw, LINE_MAX_BYTES);
+    buf_init(&shown, LINE_MAX_BYTES * 6); /* an escaped byte takes up to six */
+    task_text_evicted(&raw, evicted, 0);
+    text_escape(&shown, (struct str){.p = buf_text(&raw), .len = raw.len});
+    line_erase(line);
+    context_say("weir: task %llu was %s; it waits again", (unsigned long long)line->task,
+                buf_text(&shown));
     buf_done(&shown);
     buf_done(&raw);
 }
@@ -87,32 +171,51 @@ static bool waits(const struct doc *task)
            strcmp(state, "paused") == 0;
 }
 
+/* Asks once and shows the answer. False: the task has ended, there is nothing more to say. */
+static bool look_once(struct wait_line *line, struct http_client *client, struct arena *arena)
+{
+    const char *path = "/healthz";
+    if (line->task != 0) {
+        path = arena_fmt(arena, "/api/v1/tasks/%llu/explain", (unsigned long long)line->task);
+    }
+    struct http_call call = {.method = "GET", .path = path, .timeout_ms = CALL_MS};
+    struct http_reply reply = {0};
+    struct doc *doc = NULL;
+    struct error e;
+    const enum err r = http_client_call(client, &call, arena, &reply, &e);
+    const bool well = r == ERR_OK && reply.status == 200 && line->task != 0 &&
+                      doc_json_parse(arena, reply.body, &doc, NULL) == ERR_OK;
+    (void)pthread_mutex_lock(&line->lock);
+    if (!line->over) {
+        server_say(line, r == ERR_OK, &e);
+    }
+    if (!line->over && well) {
+        eviction_say(line, doc);
+    }
+    if (!line->over && well && waits(doc)) {
+        line_show(line, doc);
+    } else if (well) {
+        line_erase(line);
+    }
+    (void)pthread_mutex_unlock(&line->lock);
+    return r != ERR_OK || (reply.status != STATUS_CONFLICT && reply.status != STATUS_NOT_FOUND);
+}
+
 static void *look(void *ctx)
 {
     struct wait_line *line = ctx;
     struct http_client *client = login_client(line->login);
     struct arena arena;
     arena_init(&arena);
-    char path[64];
-    (void)snprintf(path, sizeof path, "/api/v1/tasks/%llu", (unsigned long long)line->task);
-    struct http_call call = {
-        .method = "GET", .path = path, .timeout_ms = CALL_MS, .retry_ms = AGAIN_MS};
     (void)pthread_mutex_lock(&line->lock);
     line_sleep(line, FIRST_MS);
     while (!line->over) {
         (void)pthread_mutex_unlock(&line->lock);
-        struct http_reply reply;
-        struct doc *doc = NULL;
         arena_clear(&arena);
-        bool well = http_client_call(client, &call, &arena, &reply, NULL) == ERR_OK &&
-                    reply.status == 200 && doc_json_parse(&arena, reply.body, &doc, NULL) == ERR_OK;
+        const bool more = look_once(line, client, &arena);
         (void)pthread_mutex_lock(&line->lock);
-        if (well && !waits(doc)) {
-            line_erase(line);
+        if (!more) {
             break;
-        }
-        if (well && !line->over) {
-            line_show(line, doc);
         }
         line_sleep(line, NEXT_MS);
     }
@@ -122,11 +225,14 @@ static void *look(void *ctx)
     return NULL;
 }
 
-struct wait_line *wait_line_start(const struct login *login, uint64_t task)
+struct wait_line *wait_line_start(const struct login *login, uint64_t task, int64_t *evicted_ms)
 {
+    must((task != 0) == (evicted_ms != NULL));
     struct wait_line *line = xcalloc(1, sizeof *line);
     line->login = login;
     line->task = task;
+    line->evicted_ms = evicted_ms;
+    line->tty = isatty(STDERR_FILENO) != 0;
     (void)pthread_mutex_init(&line->lock, NULL);
     (void)pthread_cond_init(&line->wake, NULL);
     sigset_t all;
@@ -142,9 +248,7 @@ struct wait_line *wait_line_start(const struct login *login, uint64_t task)
 void wait_line_clear(struct wait_line *line)
 {
     (void)pthread_mutex_lock(&line->lock);
-    line->over = true;
     line_erase(line);
-    (void)pthread_cond_signal(&line->wake);
     (void)pthread_mutex_unlock(&line->lock);
 }
 
@@ -153,7 +257,11 @@ void wait_line_free(struct wait_line *line)
     if (line == NULL) {
         return;
     }
-    wait_line_clear(line);
+    (void)pthread_mutex_lock(&line->lock);
+    line->over = true;
+    line_erase(line);
+    (void)pthread_cond_signal(&line->wake);
+    (void)pthread_mutex_unlock(&line->lock);
     (void)pthread_join(line->thread, NULL);
     (void)pthread_cond_destroy(&line->wake);
     (void)pthread_mutex_destroy(&line->lock);

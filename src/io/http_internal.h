@@ -15,6 +15,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "io/http_server.h"
+#include "io/http_stream.h"
 #include "io/http_url.h"
 
 #include <microhttpd.h>
@@ -41,6 +42,7 @@ struct http_stream {
     struct buf out;
     size_t out_sent; /* bytes of `out` that the library has taken */
     void (*on_gone)(void *ctx);
+    http_source_fn source; /* NULL: none */
     void *ctx;
     bool head_pushed;
 };

@@ -1,6 +1,7 @@
 /* http_stream.c - answers that stay open: a bounded buffer between the writer and the library.
  *
- *   http_stream_write ─▶ out ─▶ stream_read (called by the library) ─▶ socket
+ *   http_stream_write ─▶ out ─┬─▶ stream_read (called by the library) ─▶ socket
+ *   source, when `out` is empty ┘
  *
  * Holds (see README.md): H4 an empty stream is suspended in the library and costs nothing until it
  * is written to; H5 a client that leaves is noticed at once, because our own loop watches the
@@ -63,6 +64,14 @@ static ssize_t stream_read(void *cls, uint64_t position, char *out, size_t max)
         return write_that_fails(request, out);
     }
     size_t len = http_stream_pending(stream);
+    if (len == 0 && stream->source != NULL && request->phase == HTTP_STREAMING) {
+        out_empty(stream);
+        len = stream->source(stream->ctx, out, max);
+        if (len > 0) {
+            return (ssize_t)len;
+        }
+        len = http_stream_pending(stream);
+    }
     if (len == 0) {
         out_empty(stream);
         if (request->phase == HTTP_ENDED) {
@@ -118,6 +127,20 @@ must_use bool http_stream_write(struct http_stream *stream, struct str data)
     must(!stream->out.full);
     http_server_resume(request);
     return true;
+}
+
+void http_stream_source(struct http_stream *stream, http_source_fn source)
+{
+    stream->source = source;
+}
+
+void http_stream_wake(struct http_stream *stream)
+{
+    struct http_request *request = request_of(stream);
+    must(request->phase == HTTP_STREAMING);
+    if (!request->lost) {
+        http_server_resume(request);
+    }
 }
 
 void http_stream_end(struct http_stream *stream)

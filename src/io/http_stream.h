@@ -22,6 +22,13 @@ struct http_stream *http_stream_begin(struct http_request *request, unsigned sta
  * was taken, and the caller should end the stream. */
 must_use bool http_stream_write(struct http_stream *stream, struct str data);
 
+/* Sets a source, which is asked for more whenever the buffer is empty and the socket takes more. The
+ * source writes up to `max` bytes into `out` and returns how many; 0: nothing now, and
+ * http_stream_wake() asks again. The source may write to the stream, but must not end it. */
+typedef size_t (*http_source_fn)(void *ctx, char *out, size_t max);
+void http_stream_source(struct http_stream *stream, http_source_fn source);
+void http_stream_wake(struct http_stream *stream);
+
 /* Ends the stream. Buffered data is still delivered. on_gone is not called any more. */
 void http_stream_end(struct http_stream *stream);
 

@@ -13,6 +13,32 @@ static struct str text_keep(struct batch *batch, const char *text)
     return kept;
 }
 
+void archive_attempt(const struct core *core, const struct fact *ended, struct batch *batch)
+{
+    const struct attempt_key key = ended->attempt_ended.report.key;
+    const struct task *task = query_task(core, key.task);
+    must(task != NULL);
+    /* An instance of a gang that has ended begins again when the gang breaks. */
+    if (!ended->attempt_ended.again && task->gang == 0) {
+        return;
+    }
+    struct buf out;
+    struct json_out j;
+    struct task_writer writer;
+    buf_init(&out, ARCHIVE_BYTES_MAX);
+    json_out_init(&j, &out);
+    task_json_writer_init(&writer, core, &batch->arena);
+    task_json_attempt_ended(&writer, &j, task, key.index);
+    must(!out.full);
+    struct store_attempt row = {.task = key.task.v,
+                                .index = key.index,
+                                .attempt = key.attempt,
+                                .json = {arena_dup(&batch->arena, out.data, out.len), out.len}};
+    batch->bytes += out.len;
+    buf_done(&out);
+    vec_push(&batch->attempts, row);
+}
+
 void archive_task(const struct core *core, task_id id, struct batch *batch)
 {
     const struct task *task = query_task(core, id);

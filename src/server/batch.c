@@ -22,6 +22,7 @@ void batch_free(struct batch *batch)
     must(TAILQ_EMPTY(&batch->holds));
     vec_done(&batch->facts);
     vec_done(&batch->history);
+    vec_done(&batch->attempts);
     vec_done(&batch->logs);
     vec_done(&batch->tokens);
     vec_done(&batch->effects);
@@ -42,6 +43,7 @@ void batch_clear(struct batch *batch)
     must(TAILQ_EMPTY(&batch->holds));
     KEEP_OR_DROP(&batch->facts);
     KEEP_OR_DROP(&batch->history);
+    KEEP_OR_DROP(&batch->attempts);
     KEEP_OR_DROP(&batch->logs);
     KEEP_OR_DROP(&batch->tokens);
     KEEP_OR_DROP(&batch->effects);
@@ -77,6 +79,8 @@ struct store_batch batch_for_store(const struct batch *batch)
         .fact_count = batch->facts.count,
         .history = batch->history.at,
         .history_count = batch->history.count,
+        .attempts = batch->attempts.at,
+        .attempt_count = batch->attempts.count,
         .logs = batch->logs.at,
         .log_count = batch->logs.count,
         .tokens = batch->tokens.at,

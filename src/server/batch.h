@@ -11,6 +11,7 @@ struct batch {
     struct arena arena; /* holds everything that the members below point to */
     VEC(struct store_fact) facts;
     VEC(struct store_history) history;
+    VEC(struct store_attempt) attempts;
     VEC(struct store_log) logs;
     VEC(struct store_token) tokens;
     VEC(struct effect) effects;

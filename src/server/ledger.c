@@ -214,6 +214,9 @@ static void fact_take(struct ledger *ledger, const struct fact *decided)
                                    .type = (uint32_t)fact->type,
                                    .body = {ledger->scratch.data, ledger->scratch.len},
                                });
+    if (fact->type == FACT_ATTEMPT_ENDED) {
+        archive_attempt(ledger->core, fact, ledger->gather);
+    }
     ledger->effects.count = 0;
     core_react(ledger->core, fact, &ledger->effects);
     for (size_t i = 0; i < ledger->effects.count; i++) {

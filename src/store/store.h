@@ -16,6 +16,9 @@ struct store_reader;
 
 enum {
     STORE_HISTORY_PAGE_MAX = 10000, /* rows of one store_history_list() at most */
+    STORE_ATTEMPTS_MAX =
+        10000, /* attempts of one task that store_history_attempts() gives at most */
+    STORE_TAIL_BYTES_MAX = 64 << 20,
     STORE_FINDINGS_MAX = 1000,
     STORE_PAGE_BYTES = 4096,   /* page size of the database */
     STORE_WAL_BYTES = 4 << 20, /* size of write-ahead log that store_commit_tend() leaves alone */
@@ -58,6 +61,14 @@ struct store_history {
     struct str json;
 };
 
+/* An attempt that has ended while its task goes on, as the API shows the attempt. */
+struct store_attempt {
+    uint64_t task;
+    uint32_t index;
+    uint32_t attempt;
+    struct str json;
+};
+
 /* A piece of output. `data` goes to the log segments before the transaction with its index row
  * commits. The pieces of a stream come in order of their offsets. Bytes that are known already (of
  * a repeated or overlapping piece) are left out. */
@@ -90,6 +101,8 @@ struct store_batch {
     size_t fact_count;
     const struct store_history *history;
     size_t history_count;
+    const struct store_attempt *attempts;
+    size_t attempt_count;
     const struct store_log *logs;
     size_t log_count;
     const struct store_token *tokens;
@@ -157,6 +170,12 @@ void store_reader_close(struct store_reader *reader);
 must_use enum err store_history_get(struct store_reader *reader, uint64_t task, struct arena *arena,
                                     struct str *ret_json, struct error *e);
 
+/* Gives the earlier attempts of a task, in order of instance and attempt, at most
+ * STORE_ATTEMPTS_MAX. */
+typedef void (*store_attempt_fn)(void *ctx, const struct store_attempt *attempt);
+must_use enum err store_history_attempts(struct store_reader *reader, uint64_t task,
+                                         store_attempt_fn fn, void *ctx, struct error *e);
+
 struct store_history_filter {
     uint64_t before;  /* only task ids below; 0: from the newest */
     uint64_t states;  /* a bit per task_state; 0: all */
@@ -194,15 +213,22 @@ struct store_log_piece {
 typedef void (*store_log_fn)(void *ctx, const struct store_log_piece *piece);
 struct store_log_filter {
     uint64_t task;
-    int64_t index;   /* the instance; -1: all */
-    int64_t attempt; /* -1: all, 0: the newest of each instance */
-    uint32_t stream; /* 0: both */
-    uint64_t after;  /* a chunk number */
+    int64_t index;    /* the instance; -1: all */
+    int64_t attempt;  /* -1: all, 0: the newest of each instance */
+    uint32_t stream;  /* 0: both */
+    uint64_t after;   /* a chunk number */
+    int64_t since_ms; /* only pieces that arrived then or later; 0: all */
     size_t bytes_max;
 };
 must_use enum err store_reader_logs(struct store_reader *reader,
                                     const struct store_log_filter *filter, struct arena *arena,
                                     store_log_fn fn, void *ctx, struct error *e);
+
+/* Where the last `lines` lines of the output begin: *ret_skip bytes into the first piece behind chunk
+ * number *ret_after. Looks at the pieces from the end, at most STORE_TAIL_BYTES_MAX. */
+must_use enum err store_reader_log_tail(struct store_reader *reader,
+                                        const struct store_log_filter *filter, uint64_t lines,
+                                        uint64_t *ret_after, size_t *ret_skip, struct error *e);
 
 /* ---- `weir db` ---- */
 

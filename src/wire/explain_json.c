@@ -65,8 +65,8 @@ static void side_text(const struct core *core, const struct eviction *why,
     buf_add_char(out, ')');
 }
 
-/* Appends the eviction as a sentence, without a full stop. */
-static void eviction_text(const struct core *core, const struct eviction *why, struct buf *out)
+void explain_json_eviction_text(const struct core *core, const struct eviction *why,
+                                struct buf *out)
 {
     static const char *const sentences[EVICTION_RULE_COUNT] = {
         [EVICT_SHARE] = "its account was above its share",
@@ -97,7 +97,7 @@ void explain_json_evicted(struct json_out *j, const struct core *core, const str
     }
     struct buf text;
     buf_init(&text, REASON_TEXT_MAX);
-    eviction_text(core, &note->why, &text);
+    explain_json_eviction_text(core, &note->why, &text);
     json_out_put(j, "evicted:{at:%td,index:%u", note->at_ms, note->index);
     explain_json_eviction(j, core, &note->why);
     json_out_put(j, "message:%s,work_lost:{slot_seconds:%.3ld,cpu_seconds:%.3ld}}", buf_text(&text),
@@ -379,10 +379,11 @@ void explain_json(struct json_out *j, const struct core *core, const struct task
     struct explanation why;
     const char *suggestions[SUGGESTIONS_MAX];
     explain_task(core, task->id, &why);
-    const bool further = why.position > EXPLAIN_POSITION_MAX;
+    const uint32_t position = query_queue_position(core, task->id, POSITION_MAX + 1);
+    const bool further = position > POSITION_MAX;
     json_out_put(j, "{task:%lu,state:%s,position:%zu,further:%i,pool:%s,reason:", task->id.v,
                  names_task_state((enum task_state)task->state),
-                 (uint64_t)(further ? EXPLAIN_POSITION_MAX : why.position), further,
+                 (uint64_t)(further ? POSITION_MAX : position), further,
                  query_pool_name(core, task->pool));
     reason_text_json(j, core, &why.reason);
     json_out_put(j, "expected:{ms:%zu,from:%s},reserved_until:%td", (uint64_t)why.expect_ms,

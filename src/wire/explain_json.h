@@ -7,7 +7,10 @@
 #include "core/core.h"
 #include "core/sched/explain/explain.h"
 
-enum { SUGGESTIONS_MAX = 4 };
+enum {
+    SUGGESTIONS_MAX = 4,
+    POSITION_MAX = 10000, /* positions further back are not counted */
+};
 
 /* Lists commands that would help this task, the most helpful first, in the arena. Returns how
  * many. */
@@ -22,6 +25,10 @@ void explain_json(struct json_out *j, const struct core *core, const struct task
 /* Writes why an instance was evicted: "rule" into the open object. If another task took the place,
  * "claimant", "resource", "victim":{…} and "taker":{…} follow, with what both held at that time. */
 void explain_json_eviction(struct json_out *j, const struct core *core, const struct eviction *why);
+
+/* Appends the eviction as a sentence, without a full stop. */
+void explain_json_eviction_text(const struct core *core, const struct eviction *why,
+                                struct buf *out);
 
 /* Writes "evicted":{…}, the last eviction of an instance of the task. null: there was none. */
 void explain_json_evicted(struct json_out *j, const struct core *core, const struct task *task);

@@ -62,11 +62,16 @@ static uint32_t position_of(struct task_writer *writer, const struct task *task)
     return before < places->count ? before + 1 : TASK_JSON_POSITION_MAX;
 }
 
+struct task_reason {
+    struct explain_group group;
+    struct reason reason;
+};
+
 /* Says why the task waits. Tasks of one group share a reason, which is computed once. */
 static struct reason reason_of(struct task_writer *writer, const struct task *task)
 {
     struct explain_group group;
-    const bool shared = explain_group(writer->core, task, &group);
+    const bool shared = writer->keep != NULL && explain_group(writer->core, task, &group);
     for (uint32_t i = 0; shared && i < writer->kept_count; i++) {
         if (memcmp(&writer->kept[i].group, &group, sizeof group) == 0) {
             return writer->kept[i].reason;
@@ -74,6 +79,9 @@ static struct reason reason_of(struct task_writer *writer, const struct task *ta
     }
     struct explanation why;
     explain_task(writer->core, task->id, &why);
+    if (shared && writer->kept == NULL) {
+        writer->kept = arena_new(writer->keep, struct task_reason, TASK_JSON_REASONS_KEPT);
+    }
     if (shared && writer->kept_count < TASK_JSON_REASONS_KEPT) {
         writer->kept[writer->kept_count].group = group;
         writer->kept[writer->kept_count++].reason = why.reason;
@@ -150,28 +158,50 @@ static void message_json(struct json_out *j, const char *program, const struct i
     json_out_kv_text(j, "message", instance->cause == END_SPAWN ? e.text : NULL);
 }
 
-static void attempt_json(struct json_out *j, const struct core *core, const struct task *task,
-                         const struct instance *instance, const char *program)
+/* Says for whom the attempt was evicted; null where it was not. Only the last eviction of a task is
+ * in the state, so an attempt must be written before its instance is evicted again. */
+static void why_json(struct json_out *j, const struct core *core, const struct instance *instance)
 {
+    const struct eviction_note *note = query_task_eviction(core, instance->task);
+    const bool evicted =
+        instance->cause == END_PREEMPTED && note != NULL && note->at_ms >= instance->allocated_ms;
+    struct buf text;
+    buf_init(&text, REASON_TEXT_MAX);
+    if (evicted) {
+        explain_json_eviction_text(core, &note->why, &text);
+    }
+    json_out_kv_text(j, "why", evicted ? buf_text(&text) : NULL);
+    buf_done(&text);
+}
+
+/* `state` is that of the attempt: it may have ended while its instance waits again. */
+static void attempt_json(struct json_out *j, const struct core *core, const struct task *task,
+                         const struct instance *instance, enum instance_state state,
+                         const char *program)
+{
+    const bool ended = state == INSTANCE_ENDED;
     char key[ATTEMPT_KEY_TEXT_MAX];
     (void)attempt_key_text((struct attempt_key){task->id, instance->index, instance->attempt}, key);
     json_out_put(j, "{key:%s,index:%u,instance:%lu,attempt:%u,state:%s", key, instance->index,
                  (uint64_t)task->array_first + instance->index, instance->attempt,
-                 instance_state_names[instance->state]);
+                 instance_state_names[state]);
     json_out_kv_text(j, "node",
                      instance->node.v != 0 ? query_node_name(core, instance->node) : NULL);
     part_json_devices(j, "devices", instance->devices);
     json_out_put(j, "cause:%s", names_end_cause((enum end_cause)instance->cause));
-    number_or_null(j, "exit_code", instance->state == INSTANCE_ENDED && instance->started_ms != 0,
-                   instance->exit_code);
+    number_or_null(j, "exit_code", ended && instance->started_ms != 0, instance->exit_code);
     message_json(j, program, instance);
-    json_out_put(j, "workdir_used:%i,started_at:%td,checkpoint_at:%td,ended_at:%td",
-                 instance->workdir_missed == 0, instance->started_ms, instance->checkpoint_ms,
-                 instance->ended_ms);
+    why_json(j, core, instance);
+    json_out_put(j,
+                 "workdir_used:%i,allocated_at:%td,started_at:%td,checkpoint_at:%td,ended_at:%td",
+                 instance->workdir_missed == 0, instance->allocated_ms, instance->started_ms,
+                 instance->checkpoint_ms, instance->ended_ms);
     /* What the attempt used is unknown until it has ended, and where nobody saw the end. */
     const bool known = instance->cpu_ms != 0 || instance->memory_peak_bytes != 0;
     number_or_null(j, "cpu_ms", known, instance->cpu_ms);
     number_or_null(j, "memory_peak", known, instance->memory_peak_bytes);
+    /* The last member: attempts_merge() brings it up to date. */
+    json_out_kv_bool(j, "again", instance->state == INSTANCE_WAITING);
     json_out_end(j);
 }
 
@@ -185,11 +215,22 @@ static void attempts_json(struct json_out *j, const struct core *core, const str
         must(instance != NULL);
         const bool holds = instance->state != INSTANCE_WAITING && instance->state != INSTANCE_ENDED;
         if (instance->attempt > 0 && ((places && holds) || written < TASK_JSON_ATTEMPTS_MAX)) {
-            attempt_json(j, core, task, instance, program);
+            attempt_json(j, core, task, instance, (enum instance_state)instance->state, program);
             written++;
         }
     }
     json_out_end(j);
+}
+
+void task_json_attempt_ended(struct task_writer *writer, struct json_out *j,
+                             const struct task *task, uint32_t index)
+{
+    const struct instance *instance = query_instance(writer->core, task->id, index);
+    must(instance != NULL);
+    struct task_spec spec;
+    query_task_spec(writer->core, task->id, writer->arena, &spec);
+    attempt_json(j, writer->core, task, instance, INSTANCE_ENDED,
+                 spec.argv_count > 0 ? spec.argv[0] : "");
 }
 
 void task_json(struct task_writer *writer, struct json_out *j, const struct task *task,

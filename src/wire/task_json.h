@@ -11,7 +11,7 @@ enum {
     TASK_JSON_ATTEMPTS_MAX = 1000,
     /* The last position counted; lists show this number for tasks further back. */
     TASK_JSON_POSITION_MAX = 1000,
-    TASK_JSON_REASONS_KEPT = 16,
+    TASK_JSON_REASONS_KEPT = 256,
 };
 
 /* Flags for parts of the task object that cost more than the rest. */
@@ -27,14 +27,11 @@ enum {
 struct task_writer {
     const struct core *core;
     struct arena *arena; /* specs are decoded into this arena; the caller clears it */
-    uint32_t kept_count;
-    struct {
-        struct explain_group group;
-        struct reason reason;
-    } kept[TASK_JSON_REASONS_KEPT];
-    /* An arena that is not cleared, or NULL. With such an arena each queue is walked once for
-     * the positions of all tasks, instead of once for each task. */
+    /* An arena that is not cleared, or NULL. With such an arena the reason of a group of tasks is
+     * computed once, and each queue is walked once for the positions of all tasks. */
     struct arena *keep;
+    uint32_t kept_count;
+    struct task_reason *kept;   /* in `keep` */
     struct task_places *places; /* in `keep` */
 };
 
@@ -44,6 +41,10 @@ void task_json_writer_init(struct task_writer *writer, const struct core *core,
 /* Writes the task object. `parts` is a sum of the flags above. */
 void task_json(struct task_writer *writer, struct json_out *j, const struct task *task,
                unsigned parts);
+
+/* Writes the newest attempt of an instance as an attempt that has ended. */
+void task_json_attempt_ended(struct task_writer *writer, struct json_out *j,
+                             const struct task *task, uint32_t index);
 
 /* Writes an item of the queue: id name command pool user project state priority position resources
  * instances counts submitted_at cause evicted reason. The caller walks the queue and counts `position`. */

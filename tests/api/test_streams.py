@@ -3,6 +3,7 @@
 import base64
 import json
 import signal
+import time
 
 from server_process import Stream
 
@@ -155,3 +156,88 @@ def test_revoking_a_token_cuts_its_streams_and_no_others(server):
     server.submit()
     assert others.event()[1] == "task-submitted"
     others.close()
+
+
+def numbers(stream, count):
+    """The numbers of the next events, read as lines: quicker than as JSON."""
+    found = []
+    while len(found) < count:
+        line = stream.line()
+        assert line is not None and line != "event: reset", f"ended after {len(found)} events"
+        if line.startswith("id: "):
+            found.append(int(line[4:]))
+    return found
+
+
+def test_a_large_batch_resets_nobody_however_slowly_a_client_reads(server):
+    """More than the buffer of a stream and than the ring of encoded events: three ways to be behind."""
+    begin = server.get("status")["seq"]
+    prompt, filtered, late = server.stream("events"), server.stream("events?type=task-submitted"), server.stream("events")
+    long_name = "x" * 200
+    for _ in range(10):
+        server.submit([{"command": ["true", long_name * 4], "description": long_name * 4, "name": "many"}] * 4000)
+    last = server.get("status")["seq"]
+    assert last - begin >= 40000
+    expected = list(range(begin + 1, last + 1))
+    assert numbers(late, last - begin) == expected
+    assert numbers(prompt, last - begin) == expected
+    assert len(numbers(filtered, 40000)) == 40000
+    server.submit()
+    assert numbers(prompt, 1) == [last + 1]
+    assert numbers(late, 1) == [last + 1]
+    for stream in (prompt, filtered, late):
+        stream.close()
+
+
+def test_many_followers_see_the_same(server):
+    followers = [server.stream("events") for _ in range(50)]
+    begin = server.get("status")["seq"]
+    for _ in range(20):
+        server.submit([{"command": ["true"]}] * 50)
+    last = server.get("status")["seq"]
+    expected = list(range(begin + 1, last + 1))
+    for follower in followers:
+        assert numbers(follower, len(expected)) == expected
+        follower.close()
+
+
+def test_a_log_opens_at_its_end(server, agent):
+    [task] = server.submit()
+    key = agent.order()["key"]
+    agent.report(agent.started(key))
+    line = b"%08d " + b"x" * 54 + b"\n"
+    offset = number = 0
+    for _ in range(32):
+        piece = b"".join(line % n for n in range(number, number + 16000))
+        assert agent.report(agent.output(key, piece, offset=offset)).status == 200
+        offset, number = offset + len(piece), number + 16000
+    raw = lambda query: server.call("GET", f"tasks/{task}/logs?format=raw&{query}").body  # noqa: E731
+    began = time.monotonic()
+    assert raw("tail=3") == b"".join(line % n for n in range(number - 3, number))
+    assert time.monotonic() - began < 0.5
+    assert raw("tail=0") == b""
+    assert raw("tail=20000") == b"".join(line % n for n in range(number - 20000, number))  # over several pieces
+    assert raw("tail=1000000") == raw("")
+    assert agent.report(agent.output(key, b"no end", offset=offset)).status == 200
+    assert raw("tail=2") == line % (number - 1) + b"no end"
+    follow = server.stream(f"tasks/{task}/logs?follow=true&tail=1")
+    assert json.loads(follow.line())["data"] == "no end"
+    agent.report(agent.output(key, b" yet", offset=offset + 6))
+    assert json.loads(follow.line())["data"] == " yet"
+    follow.close()
+    assert server.call("GET", f"tasks/{task}/logs?tail=x").status == 400
+
+
+def test_output_since_a_moment(server, agent):
+    [task] = server.submit()
+    key = agent.order()["key"]
+    agent.report(agent.started(key), agent.output(key, b"early\n"))
+    [first] = pieces(server.call("GET", f"tasks/{task}/logs"))
+    time.sleep(0.01)
+    agent.report(agent.output(key, b"late\n", offset=6))
+    [_, second] = pieces(server.call("GET", f"tasks/{task}/logs"))
+    found = lambda since: [p["data"] for p in pieces(server.call("GET", f"tasks/{task}/logs?since={since}"))]  # noqa: E731
+    assert found(first["at"]) == ["early\n", "late\n"]
+    assert found(second["at"]) == ["late\n"]
+    assert found("2100-01-01T00:00:00Z") == []
+    assert server.call("GET", f"tasks/{task}/logs?since=yesterday").status == 400

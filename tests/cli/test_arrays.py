@@ -93,6 +93,29 @@ def test_the_end_of_one_instance_is_waited_for(weir):
     assert weir.weir("task", "wait", "1.1", "--timeout", "1s", check=False).returncode == 7
 
 
+def test_only_the_last_attempt_of_an_instance_counts(weir):
+    script = "test $WEIR_ATTEMPT -eq 2 && exit $INSTANCE_ID; sleep 0.5; exit 5"
+    weir.weir("submit", "--array", "0-1", "--retries", "1", "--", "sh", "-c", script)
+    # The first attempt ends with 5. The instance has ended with the second attempt only.
+    assert weir.weir("task", "wait", "1.0").returncode == 0
+    assert weir.weir("task", "wait", "1.1", check=False).returncode == 1
+    weir.wait(1)
+    assert [(a["exit_code"], a["again"]) for a in weir.task(1)["attempts"]] == [(5, True), (0, False), (5, True), (1, False)]
+    assert weir.weir("task", "retry", "1", "--failed").stderr == "INSTANCE_ID 1 of task 1 is submitted again as task 2\n"
+
+
+def test_an_instance_that_waits_again_has_not_ended(weir_factory):
+    weir = weir_factory("--slots", "1")
+    weir.weir("submit", "--instances", "1", "--retries", "1", "--", "sh", "-c", f"while ! [ -e {weir.root}/go ]; do sleep 0.1; done; exit 5")
+    weir.wait_state(1, "running")
+    weir.weir("pool", "pause", "default")
+    (weir.root / "go").touch()
+    weir.wait_state(1, "pending")
+    [attempt] = weir.task(1)["attempts"]
+    assert (attempt["state"], attempt["exit_code"], attempt["again"]) == ("ended", 5, True)
+    assert weir.weir("task", "wait", "1.0", "--timeout", "1s", check=False).returncode == 7
+
+
 def test_arrays_that_begin_elsewhere_show_both_numbers(swept):
     task = swept.weir("submit", "--array", "5-6", "--", "true").stdout.strip()
     swept.wait(task)

@@ -39,6 +39,12 @@ def test_weir_run_says_that_its_task_was_evicted(borrower):
     weir, follower = borrower
     line = follower.stderr.readline().decode()
     assert line == "weir: task 1 was evicted for task 2 (project nlp, its share); it waits again\n"
+    assert follower.stderr.readline().startswith(b"weir: task 1 waits, place 1: ")
+    # A command that begins later says why the task waits, and no eviction of before.
+    later = weir.spawn("task", "wait", "1")
+    assert later.stderr.readline().startswith(b"weir: task 1 waits, place 1: ")
+    later.kill()
+    later.communicate()
     weir.weir("task", "kill", "2")
     weir.wait_state(1, "running")
     assert "evicted" not in weir.weir("task", "list", "--state", "running").stdout

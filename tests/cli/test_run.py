@@ -212,7 +212,7 @@ def test_the_terminal_says_what_it_waits_for(weir_shared):
     holder = weir_shared.submit("sleep", "1000", resources={"slots": 2})
     weir_shared.wait_state(holder, "running")
     terminal = weir_shared.terminal("run", "--slots", "1", "--", "echo", "at last")
-    terminal.expect("pending")
+    terminal.expect("waits, place 1: ")
     terminal.expect("slot")
     weir_shared.weir("task", "kill", holder)
     status, text = terminal.finish()

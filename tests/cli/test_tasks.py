@@ -301,7 +301,7 @@ def test_pause_and_activate_what_runs(weir):
     weir.weir("task", "activate", 1)
     assert weir.weir("task", "wait", 1).returncode == 0
     task = weir.task(1)
-    assert task["attempts"][0]["attempt"] == 2
+    assert task["attempts"][-1]["attempt"] == 2
     assert (task["counts"]["preempted"], task["counts"]["failed"]) == (0, 0)
     # Both runs count, the pause between them does not.
     assert task["running_since"] is None
@@ -362,3 +362,11 @@ def test_a_task_that_runs_has_used_nothing_yet(weir):
     shown = weir.weir("task", "show", task_id).stdout
     assert "cpu time" not in shown and "MEMORY" not in shown
     weir.weir("task", "kill", task_id)
+
+
+def test_every_attempt_is_shown(weir):
+    weir.weir("submit", "--retries", "2", "--", "sh", "-c", 'exit $((3 - WEIR_ATTEMPT))')
+    assert weir.weir("task", "wait", 1).returncode == 0
+    rows = [line.split() for line in weir.weir("task", "show", 1).stdout.splitlines() if line.startswith("1.0:")]
+    assert [(row[0], row[1], row[4]) for row in rows] == [("1.0:1", "ended", "2"), ("1.0:2", "ended", "1"), ("1.0:3", "ended", "0")], rows
+    assert [attempt["attempt"] for attempt in weir.task(1)["attempts"]] == [1, 2, 3]

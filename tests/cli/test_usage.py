@@ -60,7 +60,7 @@ def test_the_help_of_run(weir_alone):
         (["sumbit"], "did you mean `weir submit`?"),
         (["tsak", "list"], "did you mean `weir task`?"),
         (["task", "lits"], "did you mean `weir task list`?"),
-        (["ps"], "did you mean `weir task list`?"),
+        (["ls"], "did you mean `weir task list`?"),
         (["xyzzy"], "`weir help` lists them"),
         (["task", "list", "--stat", "x"], "did you mean --state?"),
         (["run", "--gpu", "1", "true"], "did you mean --gpus?"),

@@ -141,9 +141,9 @@ static void wait_note(struct record *record, const struct core *core, const stru
 {
     struct explanation why;
     explain_task(core, task->id, &why);
-    NOTE(record, "task", (int64_t)task->id.v, task->state, why.position, why.expect_ms,
-         why.expect_from, why.reserved_until_ms, why.nodes_total, why.resume.v, why.near_count,
-         why.blocker_count);
+    NOTE(record, "task", (int64_t)task->id.v, task->state,
+         query_queue_position(core, task->id, UINT32_MAX), why.expect_ms, why.expect_from,
+         why.reserved_until_ms, why.nodes_total, why.resume.v, why.near_count, why.blocker_count);
     reason_note(record, &why.reason);
     for (uint32_t i = 0; i < why.near_count; i++) {
         NOTE(record, "near", why.near[i].node.v, why.near[i].code, why.near[i].resource.v,

@@ -115,7 +115,9 @@ void settle_stop(struct step *step, task_id id, enum end_cause cause, bool runni
         }
         left--;
         bool stopping = instance->state == INSTANCE_STOPPING;
-        if (!stopping || (!running_only && instance->cause != cause)) {
+        /* A kill does not rename an eviction under way: the attempt stays preempted. */
+        bool kept = cause == END_KILLED && instance->cause == END_PREEMPTED;
+        if (!stopping || (!running_only && instance->cause != cause && !kept)) {
             stop_one(step, task, instance, cause);
         }
     }

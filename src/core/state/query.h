@@ -86,6 +86,12 @@ const struct claim *query_instance_claim(const struct core *core, task_id id, ui
 
 /* The queued tasks of a pool in their order. Start with task 0; 0 at the end. */
 task_id query_queue_next(const struct core *core, pool_id pool, task_id after);
+/* Where a task stands in the order of its queue. A place stays usable after its task has left. */
+struct queue_place {
+    uint64_t at[3];
+};
+struct queue_place query_queue_place(const struct task *task);
+task_id query_queue_behind(const struct core *core, pool_id pool, struct queue_place place);
 uint32_t query_queue_position(const struct core *core, task_id id,
                               /* from 1 on, `max` when further back; 0: not queued */
                               uint32_t max);

@@ -28,6 +28,18 @@ task_id query_queue_next(const struct core *core, pool_id pool, task_id after)
     return order_next(&core->orders[ORDER_QUEUE], key);
 }
 
+struct queue_place query_queue_place(const struct task *task)
+{
+    const struct okey key = key_queue(task);
+    return (struct queue_place){{key.at[1], key.at[2], key.at[3]}};
+}
+
+task_id query_queue_behind(const struct core *core, pool_id pool, struct queue_place place)
+{
+    const struct okey key = {{pool.v, place.at[0], place.at[1], place.at[2]}};
+    return order_next(&core->orders[ORDER_QUEUE], key);
+}
+
 uint32_t query_queue_position(const struct core *core, task_id id, uint32_t max)
 {
     const struct task *task = query_task(core, id);

@@ -18,9 +18,11 @@ enum read_stmt {
     READ_HISTORY_PROJECT,
     READ_HISTORY_NAME,
     READ_HISTORY_STATE,
+    READ_ATTEMPTS,
     READ_LOG,
+    READ_LOG_BACK,
 };
-enum { READ_STMT_COUNT = READ_LOG + 1 };
+enum { READ_STMT_COUNT = READ_LOG_BACK + 1 };
 
 struct store_reader {
     char *dir;

@@ -38,6 +38,9 @@ static const char *const stmt_sql[STMT_COUNT] = {
     [STMT_HISTORY_OLDEST] = "SELECT task FROM history INDEXED BY history_ended "
                             "WHERE ended_ms < ?1 ORDER BY ended_ms LIMIT 1",
     [STMT_HISTORY_DELETE] = "DELETE FROM history WHERE task = ?1",
+    [STMT_ATTEMPT_PUT] = "INSERT OR REPLACE INTO attempt (task, idx, attempt, json) "
+                         "VALUES (?1, ?2, ?3, ?4)",
+    [STMT_ATTEMPT_DELETE] = "DELETE FROM attempt WHERE task = ?1",
     [STMT_CHUNK_PUT] = "INSERT INTO log_chunk "
                        "(task, idx, attempt, stream, offset, length, time_ms, place) "
                        "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) "

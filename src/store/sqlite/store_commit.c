@@ -52,6 +52,23 @@ static enum err history_put(struct store *store, const struct store_history *row
     return ERR_OK;
 }
 
+static enum err attempts_put(struct store *store, const struct store_attempt *rows, size_t count,
+                             struct error *e)
+{
+    sqlite3_stmt *stmt = store->stmt[STMT_ATTEMPT_PUT];
+    for (size_t i = 0; i < count; i++) {
+        db_bind_u64(stmt, 1, rows[i].task);
+        db_bind_i64(stmt, 2, rows[i].index);
+        db_bind_i64(stmt, 3, rows[i].attempt);
+        db_bind_blob(stmt, 4, rows[i].json);
+        enum err r = db_run(stmt, "store an attempt", e);
+        if (r != ERR_OK) {
+            return fail_in(e, "task %" PRIu64, rows[i].task);
+        }
+    }
+    return ERR_OK;
+}
+
 static void field_bind(sqlite3_stmt *stmt, int number, const char *text, size_t size)
 {
     db_bind_text(stmt, number, (struct str){text, strnlen(text, size)});
@@ -86,6 +103,9 @@ static enum err batch_put(struct store *store, const struct store_batch *batch, 
     }
     if (r == ERR_OK) {
         r = history_put(store, batch->history, batch->history_count, e);
+    }
+    if (r == ERR_OK) {
+        r = attempts_put(store, batch->attempts, batch->attempt_count, e);
     }
     for (size_t i = 0; r == ERR_OK && i < batch->token_count; i++) {
         r = token_put(store, &batch->tokens[i], e);

@@ -51,6 +51,29 @@ enum err store_history_get(struct store_reader *reader, uint64_t task, struct ar
     return ERR_OK;
 }
 
+enum err store_history_attempts(struct store_reader *reader, uint64_t task, store_attempt_fn fn,
+                                void *ctx, struct error *e)
+{
+    if (task > INT64_MAX) {
+        return ERR_OK; /* no task has such a number */
+    }
+    sqlite3_stmt *stmt = reader->stmt[READ_ATTEMPTS];
+    db_bind_u64(stmt, 1, task);
+    db_bind_i64(stmt, 2, STORE_ATTEMPTS_MAX);
+    for (;;) {
+        bool row;
+        enum err r = db_row(stmt, &row, "read attempts", e);
+        if (r != ERR_OK || !row) {
+            return r;
+        }
+        struct store_attempt attempt = {.task = task,
+                                        .index = (uint32_t)db_u64(stmt, 0),
+                                        .attempt = (uint32_t)db_u64(stmt, 1),
+                                        .json = db_str(stmt, 2)};
+        fn(ctx, &attempt);
+    }
+}
+
 static void text_or_null(sqlite3_stmt *stmt, int at, const char *text)
 {
     if (text != NULL) {

@@ -154,6 +154,11 @@ static enum err task_prune(struct store *store, uint64_t task, size_t *budget, s
         return ERR_OK;
     }
     (*budget)--;
+    db_bind_u64(store->stmt[STMT_ATTEMPT_DELETE], 1, task);
+    r = db_run(store->stmt[STMT_ATTEMPT_DELETE], "delete the attempts of an ended task", e);
+    if (r != ERR_OK) {
+        return r;
+    }
     db_bind_u64(store->stmt[STMT_HISTORY_DELETE], 1, task);
     return db_run(store->stmt[STMT_HISTORY_DELETE], "delete an ended task", e);
 }

@@ -17,6 +17,13 @@
     "AND (?8 IS NULL OR project = ?8) AND (?9 IS NULL OR name = ?9) "                              \
     "ORDER BY task DESC LIMIT ?10"
 
+#define LOG_PIECES                                                                                 \
+    "SELECT place, idx, attempt, stream, offset, length, time_ms FROM log_chunk AS chunk "         \
+    "INDEXED BY log_chunk_arrival WHERE task = ?1 AND place > ?2 AND (?3 < 0 OR idx = ?3) "        \
+    "AND (?5 = 0 OR stream = ?5) AND (?4 < 0 OR attempt = ?4 OR (?4 = 0 AND attempt = "            \
+    "(SELECT max(attempt) FROM log_chunk WHERE task = ?1 AND idx = chunk.idx))) "                  \
+    "AND time_ms >= ?6 "
+
 /* INDEXED BY makes a statement fail rather than scan. The unit tests look at each plan. */
 static const char *const read_sql[READ_STMT_COUNT] = {
     [READ_FACT_FIRST] = "SELECT min(seq) FROM fact",
@@ -37,13 +44,11 @@ static const char *const read_sql[READ_STMT_COUNT] = {
                                           "WHERE name = ?1 AND name <> '' " HISTORY_REST,
     [READ_HISTORY_STATE] =
         "SELECT task FROM history INDEXED BY history_state WHERE state = ?1 " HISTORY_REST,
+    [READ_ATTEMPTS] = "SELECT idx, attempt, json FROM attempt WHERE task = ?1 "
+                      "ORDER BY idx, attempt LIMIT ?2",
     /* Parameter `attempt`: -1 all attempts, 0 the newest of the instance, else this attempt. */
-    [READ_LOG] =
-        "SELECT place, idx, attempt, stream, offset, length, time_ms FROM log_chunk AS chunk "
-        "INDEXED BY log_chunk_arrival WHERE task = ?1 AND place > ?2 AND (?3 < 0 OR idx = ?3) "
-        "AND (?5 = 0 OR stream = ?5) AND (?4 < 0 OR attempt = ?4 OR (?4 = 0 AND attempt = "
-        "(SELECT max(attempt) FROM log_chunk WHERE task = ?1 AND idx = chunk.idx))) "
-        "ORDER BY place",
+    [READ_LOG] = LOG_PIECES "ORDER BY place",
+    [READ_LOG_BACK] = LOG_PIECES "ORDER BY place DESC",
 };
 
 enum err store_reader_open(const char *dir, struct store_reader **ret, struct error *e)
@@ -128,11 +133,10 @@ enum err store_reader_facts(struct store_reader *reader, uint64_t after, size_t 
     return r;
 }
 
-/* Reads the current row of READ_LOG and its data. */
-static enum err piece_read(struct store_reader *reader, uint64_t task, struct arena *arena,
-                           struct store_log_piece *ret, struct error *e)
+/* Reads the current row of the statement and its data. */
+static enum err piece_read(struct store_reader *reader, sqlite3_stmt *stmt, uint64_t task,
+                           struct arena *arena, struct store_log_piece *ret, struct error *e)
 {
-    sqlite3_stmt *stmt = reader->stmt[READ_LOG];
     struct store_log_piece piece = {.number = db_u64(stmt, 0),
                                     .index = (uint32_t)db_u64(stmt, 1),
                                     .attempt = (uint32_t)db_u64(stmt, 2),
@@ -169,7 +173,7 @@ static enum err pieces_give(struct store_reader *reader, const struct store_log_
             return ERR_OK;
         }
         struct store_log_piece piece;
-        r = piece_read(reader, filter->task, arena, &piece, e);
+        r = piece_read(reader, stmt, filter->task, arena, &piece, e);
         if (r == ERR_NOT_FOUND) {
             continue; /* the segment was pruned after the index was read */
         }
@@ -181,19 +185,80 @@ static enum err pieces_give(struct store_reader *reader, const struct store_log_
     }
 }
 
+static void log_bind(sqlite3_stmt *stmt, const struct store_log_filter *filter)
+{
+    db_bind_u64(stmt, 1, filter->task);
+    db_bind_u64(stmt, 2, filter->after);
+    db_bind_i64(stmt, 3, filter->index);
+    db_bind_i64(stmt, 4, filter->attempt);
+    db_bind_i64(stmt, 5, filter->stream);
+    db_bind_i64(stmt, 6, filter->since_ms);
+}
+
 enum err store_reader_logs(struct store_reader *reader, const struct store_log_filter *filter,
                            struct arena *arena, store_log_fn fn, void *ctx, struct error *e)
 {
     if (filter->task > INT64_MAX || filter->after > INT64_MAX) {
         return ERR_OK; /* no record has such a number */
     }
-    sqlite3_stmt *stmt = reader->stmt[READ_LOG];
-    db_bind_u64(stmt, 1, filter->task);
-    db_bind_u64(stmt, 2, filter->after);
-    db_bind_i64(stmt, 3, filter->index);
-    db_bind_i64(stmt, 4, filter->attempt);
-    db_bind_i64(stmt, 5, filter->stream);
+    log_bind(reader->stmt[READ_LOG], filter);
     enum err r = pieces_give(reader, filter, arena, fn, ctx, e);
+    (void)sqlite3_reset(reader->stmt[READ_LOG]);
+    return r;
+}
+
+/* Looks from the end of the piece for the line feed before the `*lines`-th line from the end. True:
+ * *ret_skip is the byte behind that line feed. A line feed at the very end of the output ends a line
+ * and begins none. */
+static bool lines_count(struct str data, bool last, uint64_t *lines, size_t *ret_skip)
+{
+    for (size_t at = data.len; at > 0; at--) {
+        const bool feed = data.p[at - 1] == '\n' && !(last && at == data.len);
+        if (feed && --*lines == 0) {
+            *ret_skip = at;
+            return true;
+        }
+    }
+    return false;
+}
+
+enum err store_reader_log_tail(struct store_reader *reader, const struct store_log_filter *filter,
+                               uint64_t lines, uint64_t *ret_after, size_t *ret_skip,
+                               struct error *e)
+{
+    sqlite3_stmt *stmt = reader->stmt[READ_LOG_BACK];
+    struct arena arena;
+    size_t looked = 0;
+    bool found = false;
+    bool row = filter->task <= INT64_MAX;
+    enum err r = ERR_OK;
+    *ret_after = filter->after;
+    *ret_skip = 0;
+    arena_init(&arena);
+    log_bind(stmt, filter);
+    while (r == ERR_OK && row && !found && looked < STORE_TAIL_BYTES_MAX) {
+        struct store_log_piece piece;
+        r = db_row(stmt, &row, "read the log index", e);
+        if (r != ERR_OK || !row) {
+            break;
+        }
+        arena_clear(&arena);
+        r = piece_read(reader, stmt, filter->task, &arena, &piece, e);
+        if (r == ERR_NOT_FOUND) {
+            r = ERR_OK; /* the segment was pruned after the index was read */
+            continue;
+        }
+        if (r == ERR_OK && lines == 0) {
+            *ret_after = piece.number;
+            break;
+        }
+        if (r == ERR_OK) {
+            found = lines_count(piece.data, looked == 0, &lines, ret_skip);
+            looked += piece.data.len;
+            *ret_after = piece.number - 1;
+        }
+    }
     (void)sqlite3_reset(stmt);
+    arena_done(&arena);
     return r;
 }

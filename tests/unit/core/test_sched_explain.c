@@ -45,7 +45,6 @@ static void a_wait_names_what_is_short_and_who_holds_it(void **state)
     assert_int_equal(why.reason.available, 2000);
     assert_int_equal(why.reason.smallest, 2000);
     assert_int_equal(why.reason.node.v, 1);
-    assert_int_equal(why.position, 1);
     assert_int_equal(why.nodes_total, 1);
     assert_int_equal(why.blocker_count, 1);
     assert_int_equal(why.blockers[0].v, early.v);

@@ -156,6 +156,7 @@ static void queue_items_share_a_reason(void **state)
     site_pass(&site);
     struct task_writer writer;
     task_json_writer_init(&writer, site.core, &site.arena);
+    writer.keep = &site.arena;
     json_out_array(&site.j);
     for (uint32_t i = 0; i < 20; i++) {
         task_id id = site_submit(&site, 7000);
@@ -204,7 +205,7 @@ static void a_place_beyond_what_is_counted_says_so(void **state)
     task_id id = {0};
     (void)site_submit(&site, 7000);
     site_pass(&site);
-    for (uint32_t i = 0; i < EXPLAIN_POSITION_MAX; i++) {
+    for (uint32_t i = 0; i < POSITION_MAX; i++) {
         id = site_submit(&site, 7000);
     }
     explain_json(&site.j, site.core, query_task(site.core, id), &site.arena);

@@ -385,7 +385,6 @@ static void explain_queued(const struct core *core, const struct task *task,
                            const struct pool *pool, struct explanation *ret)
 {
     must(task->pool.v == pool->id.v);
-    ret->position = query_queue_position(core, task->id, EXPLAIN_POSITION_MAX + 1);
     if (!task->queued) {
         /* A gang that lost instances is not queued until its other instances have ended. */
         ret->reason.code = REASON_GANG_SHORT;

@@ -17,7 +17,6 @@
 
 enum {
     EXPLAIN_NODES_MAX = 5,
-    EXPLAIN_POSITION_MAX = 10000, /* positions further back are not counted */
 };
 
 /* A node on which the task nearly fits, and the first thing that the node lacks. */
@@ -42,9 +41,7 @@ struct explain_account {
 };
 
 struct explanation {
-    struct reason reason; /* why the task waits; REASON_NONE: the task does not wait */
-    /* in the pool's order, from 1; 0: none. Above EXPLAIN_POSITION_MAX the position is not exact */
-    uint32_t position;
+    struct reason reason;           /* why the task waits; REASON_NONE: the task does not wait */
     int64_t expect_ms;              /* how long the task is expected to run; 0: unknown */
     enum length_source expect_from; /* from which ended tasks that length was learned */
     int64_t reserved_until_ms; /* when a holder starts at the latest; 0: no holder, or not known */

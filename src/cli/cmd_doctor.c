@@ -1,0 +1,180 @@
+/* cmd_doctor.c - `weir doctor`: looks at everything that usually is the matter, and says of each
+ * trouble what to do. SPDX-License-Identifier: Apache-2.0 */
+#include "base/json_out.h"
+#include "cli/api.h"
+#include "cli/cmd.h"
+#include "cli/item.h"
+#include "cli/text.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+enum {
+    CLOCK_MS_MAX = 5000, /* a larger difference makes times in lists hard to read */
+    ANSWER_MS_MAX = 1000,
+    DISK_FREE_PERCENT_MIN = 5,
+    TEXT_MAX = 4096,
+};
+
+struct doctor {
+    struct cli *cli;
+    struct buf text;
+    struct json_out json;
+    struct buf json_text;
+    size_t troubles;
+};
+
+/* One finding. `advice` NULL: all is well. */
+static void finding(struct doctor *doctor, const char *what, const char *found, const char *advice)
+{
+    doctor->troubles += advice != NULL ? 1 : 0;
+    buf_addf(&doctor->text, "%-8s %-8s ", advice == NULL ? "ok" : "TROUBLE", what);
+    text_escape(&doctor->text, str_of(found));
+    if (advice != NULL) {
+        buf_addf(&doctor->text, "\n%17s do: %s", "", advice);
+    }
+    buf_add_char(&doctor->text, '\n');
+    json_out_put(&doctor->json, "{check:%s,ok:%i,found:%s", what, advice == NULL, found);
+    json_out_kv_text(&doctor->json, "advice", advice);
+    json_out_end(&doctor->json);
+}
+
+/* The answer of GET /status, or NULL when there is no use in looking further. */
+static const struct doc *server_look(struct doctor *doctor)
+{
+    struct cli *cli = doctor->cli;
+    struct error e;
+    struct api_reply reply;
+    const int64_t began_ms = text_now_ms();
+    const enum err r = api_get(cli, &cli->arena, "/status", &reply, &e);
+    const int64_t took_ms = text_now_ms() - began_ms;
+    if (r == ERR_DENIED) {
+        finding(doctor, "login", e.text, "`weir login URL` saves a token for this server");
+        return NULL;
+    }
+    if (r != ERR_OK) {
+        finding(doctor, "server", e.text,
+                "check that the server runs there and that the address is right (`weir whoami`); "
+                "`weir up` starts one on this machine");
+        return NULL;
+    }
+    finding(doctor, "server",
+            arena_fmt(&cli->arena, "%s answers in %lld ms", cli->login.url, (long long)took_ms),
+            took_ms > ANSWER_MS_MAX ? "look at the load of the server's machine and at its disk"
+                                    : NULL);
+    const char *problem = item_text(reply.doc, "problem");
+    if (item_true(reply.doc, "writable")) {
+        finding(doctor, "store", "changes are stored", NULL);
+    } else {
+        finding(doctor, "store", problem, "look at the disk of the server: is it full?");
+    }
+    return reply.doc;
+}
+
+static void versions_look(struct doctor *doctor, const struct doc *status)
+{
+    const char *theirs = item_text(status, "version");
+    const bool same = strcmp(theirs, WEIR_VERSION) == 0;
+    finding(doctor, "version",
+            arena_fmt(&doctor->cli->arena, "server %.40s, this program %s", theirs, WEIR_VERSION),
+            same ? NULL : "install the server's version here, or upgrade the server");
+}
+
+static void clock_look(struct doctor *doctor, const struct doc *status)
+{
+    int64_t theirs_ms;
+    if (!item_time(status, "time", &theirs_ms)) {
+        return;
+    }
+    const int64_t off_ms = theirs_ms - text_now_ms();
+    const int64_t size_ms = off_ms < 0 ? -off_ms : off_ms;
+    finding(doctor, "clock",
+            arena_fmt(&doctor->cli->arena, "the server's clock is %lld ms %s this machine's",
+                      (long long)size_ms, off_ms < 0 ? "behind" : "ahead of"),
+            size_ms > CLOCK_MS_MAX ? "set both clocks by NTP (`timedatectl set-ntp true`)" : NULL);
+}
+
+static void nodes_look(struct doctor *doctor, const struct doc *status)
+{
+    const int64_t lost = item_number(status, "nodes.lost", 0);
+    const int64_t up = item_number(status, "nodes.up", 0);
+    const char *advice = NULL;
+    if (lost > 0) {
+        advice =
+            "`weir node list` names them; start `weir agent` there, or `weir node remove NODE`";
+    } else if (up == 0) {
+        advice = "no task can run: start `weir agent` on a machine";
+    }
+    finding(doctor, "nodes",
+            arena_fmt(&doctor->cli->arena, "%lld up, %lld lost", (long long)up, (long long)lost),
+            advice);
+}
+
+/* ---- this machine ---- */
+
+static void cgroups_look(struct doctor *doctor)
+{
+    const bool v2 = access("/sys/fs/cgroup/cgroup.controllers", R_OK) == 0;
+    finding(doctor, "cgroups", v2 ? "this machine has cgroups version 2" : "no cgroups version 2",
+            v2 ? NULL
+               : "tasks on this machine are not held to their memory and cores; boot with "
+                 "systemd.unified_cgroup_hierarchy=1");
+}
+
+static void disk_look(struct doctor *doctor)
+{
+    struct cli *cli = doctor->cli;
+    struct statvfs disk;
+    const char *dir = cli->login.dir != NULL ? cli->login.dir : login_default_dir(&cli->arena);
+    if (statvfs(dir, &disk) != 0 || disk.f_blocks == 0) {
+        return; /* no server of this machine keeps its data there */
+    }
+    const unsigned long long percent =
+        (unsigned long long)disk.f_bavail * 100 / (unsigned long long)disk.f_blocks;
+    finding(doctor, "disk", arena_fmt(&cli->arena, "%llu %% free in '%.200s'", percent, dir),
+            percent < DISK_FREE_PERCENT_MIN ? "make room there: a full disk stops the server"
+                                            : NULL);
+}
+
+static void user_look(struct doctor *doctor)
+{
+    struct cli *cli = doctor->cli;
+    struct api_reply reply;
+    struct error e;
+    if (api_get(cli, &cli->arena, "/whoami", &reply, &e) == ERR_OK) {
+        const char *scope = item_text(reply.doc, "scope");
+        finding(doctor, "login",
+                arena_fmt(&cli->arena, "you are %.60s, with the rights '%.20s'",
+                          item_text(reply.doc, "name"), scope),
+                NULL);
+    } else {
+        finding(doctor, "login", e.text, "`weir login URL` saves a token for this server");
+    }
+}
+
+int cmd_doctor(struct cli *cli)
+{
+    struct doctor doctor = {.cli = cli};
+    buf_init(&doctor.text, TEXT_MAX);
+    buf_init(&doctor.json_text, TEXT_MAX * 2);
+    json_out_init(&doctor.json, &doctor.json_text);
+    json_out_array(&doctor.json);
+    const struct doc *status = server_look(&doctor);
+    if (status != NULL) {
+        user_look(&doctor);
+        versions_look(&doctor, status);
+        clock_look(&doctor, status);
+        nodes_look(&doctor, status);
+    }
+    cgroups_look(&doctor);
+    disk_look(&doctor);
+    json_out_end(&doctor.json);
+    buf_add_char(&doctor.json_text, '\n');
+    const struct buf *out = args_has(&cli->args, "json") ? &doctor.json_text : &doctor.text;
+    context_out((struct str){.p = out->data, .len = out->len});
+    buf_done(&doctor.text);
+    buf_done(&doctor.json_text);
+    return doctor.troubles == 0 ? EXIT_OK : EXIT_FAILED;
+}

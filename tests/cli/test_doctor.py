@@ -1,0 +1,66 @@
+"""`weir doctor`, the short names of commands, and WEIR_* for global flags. SPDX-License-Identifier: Apache-2.0"""
+
+import json
+
+
+def checks(weir, **options):
+    result = weir.weir("doctor", "--json", check=False, **options)
+    return result.returncode, {line["check"]: line for line in json.loads(result.stdout)}
+
+
+def test_a_sound_server_has_no_trouble_and_a_lost_one_is_named(weir):
+    _, found = checks(weir)
+    for check in ("server", "store", "login", "version", "clock", "nodes"):
+        assert found[check]["ok"], found[check]
+        assert found[check]["advice"] is None
+    text = weir.weir("doctor", check=False).stdout
+    assert f"ok       server   http://127.0.0.1:{weir.port} answers in " in text
+    assert "1 up, 0 lost" in text
+    code, found = checks(weir, env={"WEIR_TOKEN": "nonsense", "WEIR_SERVER": weir.url})
+    assert code == 1 and not found["login"]["ok"] and "weir login" in found["login"]["advice"]
+    weir.stop()
+    code, found = checks(weir)
+    assert code == 1 and not found["server"]["ok"]
+    assert str(weir.port) in found["server"]["found"] and "weir up" in found["server"]["advice"]
+
+
+def test_short_names_do_what_the_long_ones_do(weir):
+    weir.weir("submit", "--", "sh", "-c", "echo hello; sleep 600")
+    weir.wait_state(1, "running")
+    assert weir.weir("ps", "-q").stdout == "1\n"
+    assert weir.weir("ps", "--columns", "id,state", "--no-header").stdout.split() == ["1", "running"]
+    weir.wait_until(lambda: weir.weir("logs", 1, "--tail", "1").stdout == "hello\n", "the output")
+    weir.weir("kill", "--yes", 1)
+    assert weir.weir("wait", 1, check=False).returncode == 143
+    assert "short for `weir task list`" in weir.weir("ps", "--help").stdout
+
+
+def test_the_environment_sets_global_flags(weir):
+    painted = weir.weir("status", env={"WEIR_COLOR": "always"})
+    assert painted.returncode == 0
+    refused = weir.weir("status", env={"WEIR_COLOR": "sometimes"}, check=False)
+    assert refused.returncode == 2 and "WEIR_COLOR" in refused.stderr
+    weir.weir("submit", "--", "true")
+    assert "\x1b[" in weir.weir("task", "list", env={"WEIR_COLOR": "always"}).stdout
+    assert "\x1b[" not in weir.weir("task", "list", "--color", "never", env={"WEIR_COLOR": "always"}).stdout
+    assert weir.weir("status", env={"WEIR_RETRY": "soon"}, check=False).returncode == 2
+
+
+def test_every_list_takes_a_filter(weir):
+    weir.weir("pool", "create", "other")
+    weir.weir("pool", "pause", "default")
+    for priority in range(40, 60):
+        weir.weir("submit", "--priority", priority, "--name", f"n{priority % 2}", "--", "true")
+    ids = lambda *words: weir.weir(*words, "-q").stdout.split()  # noqa: E731
+    assert ids("task", "list", "--filter", "state=pending priority>=58") == ["20", "19"]
+    assert ids("task", "list", "--filter", "name=n1 priority<44") == ["4", "2"]
+    assert ids("queue", "--filter", "priority!=59 name~n1", "--limit", "2") == ["18", "16"]
+    assert ids("task", "list", "--filter", "state=running") == []
+    assert ids("task", "list", "--filter", "priority=40,41") == ["2", "1"]
+    assert ids("pool", "list", "--filter", "name=other") == ["other"]
+    assert ids("task", "list", "--filter", "resources.slots>1") == []
+    cut = weir.weir("task", "list", "--filter", "priority>0", "--limit", "3", "-q")
+    assert cut.stdout.split() == ["20", "19", "18"]
+    for wrong, said in (("stat=pending", "no column 'stat'; there are id, state,"), ("pending", "'pending' is no condition")):
+        refused = weir.weir("task", "list", "--filter", wrong, check=False)
+        assert refused.returncode == 2 and said in refused.stderr, refused.stderr
