@@ -20,7 +20,7 @@ def test_a_wrong_state_names_the_right_ones(weir):
 
 
 def test_nodes_are_listed_as_people_sort(weir):
-    token = weir.weir("token", "create", "--scope", "join").stdout.strip()
+    token = weir.weir("token", "create", "--scope", "join", "--reusable", "3").stdout.strip()
     agents = [
         weir.spawn("agent", "--server", weir.url, "--pool", "default", "--join-token", token, "--name", name, "--slots", 1, "--dir", weir.root / name)
         for name in ("z10", "z2", "z1")

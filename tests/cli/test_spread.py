@@ -44,6 +44,8 @@ def test_a_wide_task_wants_consent(nodes):
         assert nodes.weir("submit", "--spread", "--gpus", 2, "--", "true").stderr == ""
         assert nodes.api("POST", "tasks", {"command": ["true"], "resources": {"gpu": 4}}).status == 201
         assert nodes.api("POST", "tasks?spread=perhaps", {"command": ["true"]}).status == 400
+        for task in nodes.api("GET", "tasks").json["items"]:  # the second node must have nothing left to do when it goes
+            nodes.wait(task["id"])
     finally:
         agent.terminate()
         agent.wait()

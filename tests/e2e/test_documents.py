@@ -30,7 +30,7 @@ def test_every_command_of_the_first_steps_works_in_order(weir):
     assert said["weir task logs 2"].startswith("seed 1 on GPU ")
     assert "5 foo" in said["weir explain 9"]
     gang = next(out for line, out in said.items() if "--gang" in line)
-    assert sorted(line.split(",")[0] for line in gang.splitlines()) == ["rank 0 of 2", "rank 1 of 2"]
+    assert sorted(line.split(",")[0] for line in gang.splitlines()) == ["0: rank 0 of 2", "1: rank 1 of 2"]
     assert w.weir("submit", "--resources", "foo=9", "--", "true", check=False).returncode == 9
 
 

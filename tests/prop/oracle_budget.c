@@ -6,6 +6,7 @@
 #include "oracle.h"
 
 #include "core/model/limits.h"
+#include "core/model/shape.h"
 
 #define DAY_MS ((int64_t)24 * 60 * 60 * 1000)
 #define MEMORY_UNIT ((int64_t)1 << 20)
@@ -130,6 +131,11 @@ static void losses_check(struct oracle_budgets *budgets, struct ledger *ledger,
     const struct eviction *why = pool->turn_ms > 0 ? only_decision(core, facts) : NULL;
     if (why == NULL) {
         return;
+    }
+    const struct request *request =
+        &query_task_shape(core, query_task(core, why->claimant)->shape)->request;
+    if (request->cpu_milli < 0 || request->memory_bytes < 0) {
+        return; /* what the claimant gets depends on the node, so the guarantee was asked with less */
     }
     ledger_take(ledger, core);
     if (within_guarantee(ledger, query_task(core, why->claimant)->account, pool->id) ||

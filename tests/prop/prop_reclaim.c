@@ -211,8 +211,7 @@ static void task_arrives(struct run *run)
         spec.instances *= LARGE_TIMES;
         spec.min_instances *= LARGE_TIMES;
     }
-    /* Not in large pools yet: kept/prop_reclaim-270 shows that a gang is left without a group's minimum there. */
-    if (dice_once_in(dice, 5) && !run->large) {
+    if (dice_once_in(dice, 5)) {
         groups_roll(run, &spec);
     }
     struct input in = {.type = INPUT_TASK_SUBMIT};

@@ -19,7 +19,9 @@
 #include "core/sched/explain/explain_internal.h"
 #include "core/sched/explain/explain_time.h"
 #include "core/sched/order/tally.h"
+#include "core/sched/order/turns.h"
 #include "core/sched/order/view.h"
+#include "core/sched/place/place.h"
 #include "core/sched/place/search.h"
 #include "core/state/key.h"
 #include "core/state/query.h"
@@ -243,6 +245,23 @@ static void look_for_blockers(const struct explain_look *look)
     }
 }
 
+/* Do the task's instances find places together within the bounds of its accounts? An instance may use more of a bound on one node than
+ * on another. So the instances are placed as the pass places them, and the places are undone. */
+static bool places_within(struct explain_look *look)
+{
+    struct trial *trial = &look->trial;
+    struct asker asker = look->asker;
+    uint32_t index = 0;
+    if (!asker.bounded || look->count == 1) {
+        return true;
+    }
+    asker.bounded = tally_left(&trial->tally, look->task, VIEW_NOW, &asker.left);
+    const size_t mark = trial_mark(trial);
+    const bool found = place_chunk(trial, &asker, look->count, &index);
+    trial_rollback(trial, mark);
+    return found;
+}
+
 /* The reason of a task that no bound holds back, from the counts of the look. */
 static void reason_of_room(struct explain_look *look, struct reason *reason)
 {
@@ -251,6 +270,11 @@ static void reason_of_room(struct explain_look *look, struct reason *reason)
     reason->have = look->have;
     reason->need = look->count;
     if (look->have >= look->count && look->have_left < look->count) {
+        explain_account_left(look->core, look->task, &look->trial.tally, &look->comes, look->ret);
+        return;
+    }
+    if (look->have >= look->count && !places_within(look)) {
+        turns_amounts(look->core, look->task, look->count, SLOTS_MOST, &look->comes);
         explain_account_left(look->core, look->task, &look->trial.tally, &look->comes, look->ret);
         return;
     }

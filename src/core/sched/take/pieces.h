@@ -38,9 +38,11 @@ struct piece {
     unsigned __int128 loss; /* amount held × (time of unsaved work + EVICTION_COST_MS) */
     int64_t since_ms;       /* when the youngest instance of the piece was allocated or started */
     int64_t age_ms;         /* how long ago the oldest instance was allocated or started */
-    uint32_t index;         /* of the instance; of several instances the highest */
-    uint32_t place;         /* in a gang whose groups have minimums: how many pieces leave before */
-    uint32_t count;         /* instances */
+    /* The same of all pieces of the gang: instances that joined a gang later belong to the same attempt. */
+    int64_t attempt_ms;
+    uint32_t index; /* of the instance; of several instances the highest */
+    uint32_t place; /* in a gang whose groups have minimums: how many pieces leave before */
+    uint32_t count; /* instances */
     /* the instances of the piece, ascending; NULL: `index` alone, or with `whole` all up to `index` */
     const uint32_t *members;
     uint32_t from;      /* of a piece that is a whole group: the first instance of the group */
@@ -108,6 +110,10 @@ int64_t pieces_slots_max(struct pieces *pieces);
  * leave before. `account` is the account of the instance's task. */
 struct piece *pieces_cache_of(struct piece_cache *cache, const struct account_view *account,
                               const struct instance *instance);
+
+/* All pieces of the piece's gang, in the order in which they leave; of any other task the piece alone. */
+struct piece *pieces_cache_gang(const struct piece_cache *cache, struct piece *piece,
+                                uint32_t *ret_count);
 
 /* Below 0: `a` leaves first. Never 0 for two different pieces. With `need_milli` above 0, of pieces of equal importance the piece
  * leaves first of which fewer are needed to make `need_milli` slots of a node free. An order with a need must have `by` least-loss. */

@@ -42,6 +42,17 @@ const struct instance *pieces_cache_next(const struct core *core, const struct p
 
 /* ---- making pieces ---- */
 
+static void attempt_set(struct piece_entry *entry)
+{
+    int64_t most_ms = 0;
+    for (uint32_t i = 0; i < entry->count; i++) {
+        most_ms = entry->first[i].age_ms > most_ms ? entry->first[i].age_ms : most_ms;
+    }
+    for (uint32_t i = 0; i < entry->count; i++) {
+        entry->first[i].attempt_ms = most_ms;
+    }
+}
+
 /* Makes the pieces of the instance's gang, or of the instance alone. The instance stays. */
 static void entry_fill(const struct piece_cache *cache, const struct account_view *account,
                        const struct instance *instance, struct piece_entry *entry)
@@ -50,12 +61,14 @@ static void entry_fill(const struct piece_cache *cache, const struct account_vie
     if (task->gang) {
         entry->first = pieces_cut_gang(cache, account, task, &entry->count);
         must(entry->count > 0);
+        attempt_set(entry);
         return;
     }
     entry->first = arena_new(cache->arena, struct piece, 1);
     entry->count = 1;
     *entry->first = (struct piece){.task = task, .account = account, .index = instance->index};
     pieces_cut_add(cache, instance, entry->first);
+    attempt_set(entry);
 }
 
 /* ---- the table of entries ---- */
@@ -105,6 +118,19 @@ struct piece_entry *pieces_cache_get(struct piece_cache *cache, const struct acc
         }
     }
     return entry;
+}
+
+struct piece *pieces_cache_gang(const struct piece_cache *cache, struct piece *piece,
+                                uint32_t *ret_count)
+{
+    *ret_count = 1;
+    if (!piece->task->gang) {
+        return piece;
+    }
+    const struct piece_entry *entry = &cache->at[entry_index(cache, piece->task->id.v, GANG_INDEX)];
+    must(entry->task == piece->task->id.v); /* the piece is from this cache */
+    *ret_count = entry->count;
+    return entry->first;
 }
 
 /* Must another piece of the entry, not taken yet, leave before piece `i`? */

@@ -83,16 +83,16 @@ bool victims_piece_due(struct victims *victims, const struct donor *donor, struc
     if (!donor->turns) {
         return true;
     }
-    if (piece->age_ms < safe_ms) {
-        const int64_t free_ms = victims->now_ms - piece->age_ms + safe_ms;
+    if (piece->attempt_ms < safe_ms) {
+        const int64_t free_ms = victims->now_ms - piece->attempt_ms + safe_ms;
         victims->wake_ms = free_ms < victims->wake_ms ? free_ms : victims->wake_ms;
         return false;
     }
     return affordable(victims, piece);
 }
 
-/* May the search take the piece? Notes the end of a minimum runtime that protects the piece. */
-bool victims_piece_eligible(struct victims *victims, const struct donor *donor, struct piece *piece)
+/* May the search take the piece, apart from other pieces of its gang? Notes the end of a minimum runtime that protects the piece. */
+static bool is_eligible(struct victims *victims, const struct donor *donor, struct piece *piece)
 {
     const struct victims_ask *ask = victims->ask;
     if (piece->taken || piece->task->id.v == ask->task->id.v || victims_piece_old(victims, piece) ||
@@ -111,4 +111,24 @@ bool victims_piece_eligible(struct victims *victims, const struct donor *donor, 
     }
     victims->wake_ms = free_ms < victims->wake_ms ? free_ms : victims->wake_ms;
     return false;
+}
+
+/* A piece of a gang leaves only after the pieces that must leave before. So each of these must be eligible, too (P2). */
+bool victims_piece_eligible(struct victims *victims, const struct donor *donor, struct piece *piece)
+{
+    if (!is_eligible(victims, donor, piece)) {
+        return false;
+    }
+    if (!piece->whole && piece->from == piece->to) {
+        return true; /* no piece must leave before */
+    }
+    uint32_t count;
+    struct piece *gang = pieces_cache_gang(&victims->cache, piece, &count);
+    for (uint32_t i = 0; i < count && &gang[i] != piece; i++) {
+        if (!gang[i].taken && pieces_cut_before(&gang[i], piece) &&
+            !is_eligible(victims, donor, &gang[i])) {
+            return false;
+        }
+    }
+    return true;
 }
