@@ -22,7 +22,7 @@ must_use enum err login_names_check(const char *name, struct error *e);
 /* Returns the file of a context. */
 const char *login_names_path(struct arena *arena, const char *name);
 
-/* Makes a context the current one. ERR_NOT_FOUND: no login is saved under this name. */
+/* Makes this saved login the one that commands use. ERR_NOT_FOUND: no login is saved under the name. */
 must_use enum err login_names_use(struct arena *arena, const char *name, struct error *e);
 
 /* Returns the names of all saved logins in order, and their number. */

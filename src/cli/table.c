@@ -247,7 +247,7 @@ static struct str piece_take(struct str *rest, size_t room)
     return piece;
 }
 
-/* Prints what is left of a wrapped cell in lines of its own. Returns their number. */
+/* Prints the rest of a wrapped cell, each part in a line of its own. Returns the number of these lines. */
 static size_t further_print(struct str rest, size_t indent, size_t room, struct buf *out)
 {
     size_t lines = 0;

@@ -174,7 +174,7 @@ static void why_json(struct json_out *j, const struct core *core, const struct i
     buf_done(&text);
 }
 
-/* `state` is that of the attempt: it may have ended while its instance waits again. */
+/* `state` is the state of the attempt. An attempt may have ended while its instance waits for the next attempt. */
 static void attempt_json(struct json_out *j, const struct core *core, const struct task *task,
                          const struct instance *instance, enum instance_state state,
                          const char *program)

@@ -7,17 +7,8 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
-from server_process import FakeAgent, Server  # noqa: E402
-
-
-@pytest.fixture
-def server():
-    """A fresh server."""
-    server = Server()
-    try:
-        yield server.start()
-    finally:
-        server.close()
+from server_fixtures import agent, server  # noqa: E402,F401
+from server_process import Server  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -28,11 +19,3 @@ def shared():
         yield server.start()
     finally:
         server.close()
-
-
-@pytest.fixture
-def agent(server):
-    """A connected node n1 with two slots on the fresh server."""
-    agent = FakeAgent(server).join().connect()
-    yield agent
-    agent.close()

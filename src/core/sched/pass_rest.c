@@ -19,7 +19,7 @@
 /* A pass looks at each line so many times at most, to find out whether all tasks that are left go on waiting. */
 enum { REST_LOOKS_MAX = 4 };
 
-/* What the turns of the tasks that are left count as. */
+/* The work that the pass would count if each task that is left had its turn. */
 struct rest {
     uint64_t looked; /* tasks looked at */
     uint64_t taken;  /* calls of action_take() */

@@ -86,7 +86,7 @@ const struct claim *query_instance_claim(const struct core *core, task_id id, ui
 
 /* The queued tasks of a pool in their order. Start with task 0; 0 at the end. */
 task_id query_queue_next(const struct core *core, pool_id pool, task_id after);
-/* Where a task stands in the order of its queue. A place stays usable after its task has left. */
+/* The place of a task in the order of its queue. A walk may go on from a place although the task of that place has left the queue. */
 struct queue_place {
     uint64_t at[3];
 };

@@ -155,7 +155,9 @@ static void identity_make(struct identity *ret)
     str_hex(ret->text, random, sizeof random);
 }
 
-/* I2 for one part. *ret_write: the part has no identity and may get one. */
+/* Refuses one part of the data directory if the part belongs to another directory (rule I2). A part without an
+ * identity is refused only if the part has data and the database has an identity (`given`). `*ret_write`: the part's identity is still
+ * to be written. */
 static enum err part_check(const char *dir, size_t part, const struct identity *identity,
                            bool given, bool *ret_write, struct error *e)
 {

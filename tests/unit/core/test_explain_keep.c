@@ -34,15 +34,21 @@ static void pool_turns(struct pool_spec *spec)
     spec->turn_ms = HOUR_MS;
 }
 
+/* A pool with one node of this many slots. */
+static void begin(struct org *org, void (*pool)(struct pool_spec *), uint32_t slots_each)
+{
+    org_init(org);
+    org_pool(org, pool);
+    org_nodes(org, 1, slots_each);
+}
+
 /* A task that has run for ten hours is expected to run for ten more. Keeping the other 3 slots costs 30 slot-hours, and the idle budget of
  * 4 slots saves up 1.92 in a day, 0.08 in an hour. */
 static void the_idle_budget_cannot_pay(void **state)
 {
     (void)state;
     struct org org;
-    org_init(&org);
-    org_pool(&org, pool_fifo);
-    org_nodes(&org, 1, 4);
+    begin(&org, pool_fifo, 4);
     const task_id runs = submit(&org, slots(1));
     starts(&org, runs);
     org.rig.now_ms = query_instance(org.rig.core, runs, 0)->started_ms + 10 * HOUR_MS;
@@ -65,9 +71,7 @@ static void a_holder_says_so(void **state)
 {
     (void)state;
     struct org org;
-    org_init(&org);
-    org_pool(&org, pool_fifo);
-    org_nodes(&org, 1, 4);
+    begin(&org, pool_fifo, 4);
     starts(&org, submit(&org, slots(1)));
     const task_id wide = submit(&org, slots(4));
     assert_int_equal(keeping(&org, wide).code, KEEPING_HOLDS);
@@ -82,9 +86,7 @@ static void patience_comes_first(void **state)
 {
     (void)state;
     struct org org;
-    org_init(&org);
-    org_pool(&org, pool_patient);
-    org_nodes(&org, 1, 4);
+    begin(&org, pool_patient, 4);
     starts(&org, submit(&org, slots(1)));
     const task_id wide = rig_submit(&org.rig, slots(4));
     (void)org_pass(&org);
@@ -99,9 +101,7 @@ static void a_share_of_nothing_earns_no_turn(void **state)
 {
     (void)state;
     struct org org;
-    org_init(&org);
-    org_pool(&org, pool_turns);
-    org_nodes(&org, 1, 4);
+    begin(&org, pool_turns, 4);
     org_quota(&org, org_add(&org, ACCOUNT_PROJECT, "owner", "default"),
               (struct org_quota){.guaranteed = 4, .limit = ORG_UNLIMITED, .weight = 1});
     const account_id guest = org_add(&org, ACCOUNT_PROJECT, "guest", "default");
@@ -121,9 +121,7 @@ static void credit_is_earned_back(void **state)
 {
     (void)state;
     struct org org;
-    org_init(&org);
-    org_pool(&org, pool_turns);
-    org_nodes(&org, 1, 8);
+    begin(&org, pool_turns, 8);
     const account_id large = org_add(&org, ACCOUNT_PROJECT, "large", "default");
     (void)org_add(&org, ACCOUNT_PROJECT, "small", "default");
     const struct org_task gang = {.project = "large", .slots = 6};
@@ -153,9 +151,7 @@ static void budgets_stand_still_while_the_server_is_down(void **state)
 {
     (void)state;
     struct org org;
-    org_init(&org);
-    org_pool(&org, pool_fifo);
-    org_nodes(&org, 1, 4);
+    begin(&org, pool_fifo, 4);
     starts(&org, submit(&org, slots(1)));
     (void)submit(&org, slots(4));
     (void)submit(&org, slots(1));

@@ -8,6 +8,6 @@
 /* One of the three actions of action.h. CHUNK_FAILED: no victims make room; the trial is as it was. */
 enum chunk_result preempt_try(struct action *action, const struct chunk *chunk);
 
-/* Does a task of lower priority run in the task's project, which is `account`? */
+/* Does some task of a lower priority than `task` run in the same project? `account` is that project. */
 bool preempt_lower(const struct action *action, const struct account_view *account,
                    const struct task *task);

@@ -66,7 +66,9 @@ bool victims_movable(const struct victims *victims, const struct instance *insta
 /* An upper bound on the slots (thousandths) of a piece of the account or of an account below. */
 int64_t victims_piece_max(struct victims *victims, const struct account_view *account);
 
-/* Is the claimant's project within its guarantee, or the account of its path where the path of `account` diverges? Then turns protect nothing of the account. */
+/* Does a guarantee ask for pieces of `account`? The paths of the claimant and of `account` up to the root meet; the claimant's account
+ * just below that point, or the claimant's project, must be within its guarantee with the request. Then neither turns nor the loss
+ * budget protect the pieces of `account`. */
 bool victims_by_guarantee(const struct claimant *claimant, const struct account_view *account);
 
 /* Sets `piece->cost` and `piece->old`. */
