@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <sys/epoll.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -161,6 +162,19 @@ static bool agent_end(struct agent *agent)
     return true;
 }
 
+/* Asks the kernel to end this process when its parent ends. */
+static must_use enum err parent_follow(int64_t parent, struct error *e)
+{
+    if (parent == 0) {
+        return ERR_OK;
+    }
+    if (prctl(PR_SET_PDEATHSIG, SIGTERM) != 0) {
+        return fail_errno(e, ERR_IO, errno, "cannot follow the parent process");
+    }
+    return getppid() == (pid_t)parent ? ERR_OK
+                                      : fail(e, ERR_CONFLICT, "the parent process has ended");
+}
+
 int agent_main(int argc, char **argv)
 {
     struct agent agent = {0};
@@ -174,7 +188,8 @@ int agent_main(int argc, char **argv)
         arena_done(&agent.arena);
         return EXIT_USAGE;
     }
-    r = dirs_make(agent.options.dir, &e);
+    r = parent_follow(agent.options.parent, &e);
+    r = r == ERR_OK ? dirs_make(agent.options.dir, &e) : r;
     r = r == ERR_OK ? lock_take(&agent.options, &lock_fd, &e) : r;
     r = r == ERR_OK ? agent_begin(&agent, &e) : r;
     if (r == ERR_OK) {

@@ -43,6 +43,7 @@ static const struct option_row agent_rows[] = {
     ROW("fake-gpus", KIND_NUMBER, struct agent_options, fake_gpus, NODE_DEVICES_MAX),
     ROW("stop-after", KIND_DURATION, struct agent_options, stop_after_ms, 0),
     ROW("ready-fd", KIND_FD, struct agent_options, ready_fd, DESCRIPTOR_MAX),
+    ROW("parent", KIND_NUMBER, struct agent_options, parent, INT32_MAX),
     ROW("replace", KIND_FLAG, struct agent_options, replace, 0),
 };
 

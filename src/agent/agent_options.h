@@ -39,7 +39,8 @@ struct agent_options {
     int64_t slots;         /* -1: as the hardware says */
     int64_t fake_gpus;     /* -1: the real GPUs are used */
     int64_t stop_after_ms; /* stop the tasks after so long without the server; 0: never */
-    int ready_fd; /* -1: none; gets the line "ready" once the server has welcomed the agent */
+    int ready_fd;   /* -1: none; gets the line "ready" once the server has welcomed the agent */
+    int64_t parent; /* the agent ends with this process; 0: with none */
     bool replace;
 };
 

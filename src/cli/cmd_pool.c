@@ -8,6 +8,7 @@
 #include "cli/text.h"
 #include "cli/item.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 enum { POOL_JSON_MAX = 1 << 16 };
@@ -121,6 +122,36 @@ static void cell_half_life(struct buf *out, const struct doc *item, int64_t now_
     }
 }
 
+/* Writes "local: 0 to 3 nodes of 1 slot, a node without work goes after 20m". */
+static void cell_provider(struct buf *out, const struct doc *item, int64_t now_ms)
+{
+    (void)now_ms;
+    const char *type = item_text(item, "provider.type");
+    const int64_t slots = item_number(item, "provider.slots", 0);
+    if (strcmp(type, "static") == 0 || type[0] == '\0') {
+        return;
+    }
+    buf_addf(out, "%s: %s to %s nodes of %" PRId64 " slot%s, a node without work goes after ", type,
+             item_text(item, "provider.min"), item_text(item, "provider.max"), slots,
+             slots == 1 ? "" : "s");
+    text_span(out, item_number(item, "provider.idle_ms", 0));
+}
+
+/* Writes "2 on the way, 1 ends". */
+static void cell_launches(struct buf *out, const struct doc *item, int64_t now_ms)
+{
+    (void)now_ms;
+    const int64_t starting = item_number(item, "launches.starting", 0);
+    const int64_t ending = item_number(item, "launches.ending", 0);
+    if (starting > 0) {
+        buf_addf(out, "%" PRId64 " on the way", starting);
+    }
+    if (ending > 0) {
+        buf_addf(out, "%s%" PRId64 " end%s", starting > 0 ? ", " : "", ending,
+                 ending == 1 ? "s" : "");
+    }
+}
+
 static const struct list_column pool_columns[] = {
     {"name", "NAME", COLUMN_TEXT, "name", COLUMN_ALWAYS, NULL},
     {"state", "STATE", COLUMN_CUSTOM, "paused", COLUMN_ALWAYS, cell_state},
@@ -143,6 +174,10 @@ static const struct list_column pool_fields[] = {
     {"contact", "contact", COLUMN_TEXT, "contact", COLUMN_ALWAYS, NULL},
     {"state", "state", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_state},
     {"nodes", "nodes up", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_nodes},
+    {"provider", "provider", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_provider},
+    {"launches", "changing", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_launches},
+    {"refusal", "provider says", COLUMN_TEXT, "launches.refusal", COLUMN_ALWAYS, NULL},
+    {"retry", "asked again", COLUMN_TIME, "launches.retry_at", COLUMN_ALWAYS, NULL},
     {"draining", "draining", COLUMN_NUMBER, "nodes.draining", COLUMN_ALWAYS, NULL},
     {"lost", "lost", COLUMN_NUMBER, "nodes.lost", COLUMN_ALWAYS, NULL},
     {"slots", "slots free", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_slots},
@@ -230,6 +265,16 @@ static bool scheduler_json(const struct cli *cli, struct json_out *j)
     return any;
 }
 
+/* Writes "provider":{…} from the flags; false: no flag was given. */
+static bool provider_json(const struct cli *cli, struct json_out *j)
+{
+    json_out_key(j, "provider");
+    json_out_object(j);
+    const bool any = object_args_json(&cli->args, object_args_pool, GROUP_PROVIDER, j);
+    json_out_end(j);
+    return any;
+}
+
 /* Writes a flag "a,b" as a list. The word `none` gives an empty list. False: the flag was not
  * given. */
 static bool list_json(const struct cli *cli, struct json_out *j, const char *name, const char *none)
@@ -257,6 +302,7 @@ static bool pool_json(const struct cli *cli, struct json_out *j)
     bool any = object_args_json(&cli->args, object_args_pool, GROUP_TOP, j);
     any |= list_json(cli, j, "accepts", "all");
     any |= list_json(cli, j, "topology", "none");
+    any |= provider_json(cli, j);
     return scheduler_json(cli, j) || any;
 }
 

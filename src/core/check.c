@@ -3,7 +3,7 @@
  * K1 sums of nodes (P1). K2 gangs (P2). K3 counts of tasks. K4 counts of pools. K5 each order has exactly the
  * keys that follow from the rows. K6 blocked and reserved tasks are queued. K7 an ended task is archived
  * unless tasks wait for it. K11 claims will find what they were promised. check_account.c has K8, K9, K10 and
- * K12, check_topology.c has K13. K15 kept shares are those of a division made anew. K2 and K7 hold between steps only: within the facts of one step a gang may
+ * K12, check_topology.c has K13, check_launch.c has K14 and K16. K15 kept shares are those of a division made anew. K2 and K7 hold between steps only: within the facts of one step a gang may
  * have started in part.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/check.h"
@@ -12,7 +12,6 @@
 #include "base/must.h"
 #include "core/model/claim.h"
 #include "core/model/instance.h"
-#include "core/model/launch.h"
 #include "core/model/length.h"
 #include "core/model/limits.h"
 #include "core/model/node.h"
@@ -424,20 +423,6 @@ static void check_keys(struct expected *expected)
     }
 }
 
-/* K14: a launch is of a pool that exists; only a machine that was up has joined as a node. */
-static void check_launches(const struct core *core)
-{
-    must(core->launches.count <= LAUNCHES_MAX);
-    for (const struct launch *launch = query_launch_next(core, (launch_id){0}); launch != NULL;
-         launch = query_launch_next(core, launch->id)) {
-        must(query_pool(core, launch->pool) != NULL);
-        must(launch->state < LAUNCH_STATE_COUNT);
-        must(launch->node.v == 0 || table_get(&core->nodes, launch->node.v) != NULL);
-        must(launch->node.v == 0 || launch->state >= LAUNCH_RUNNING);
-        must(launch->changed_ms >= launch->asked_ms);
-    }
-}
-
 void check(const struct core *core)
 {
     check_rows(core);
@@ -457,7 +442,7 @@ void check_rows(const struct core *core)
     check_shapes(&expected);
     check_lengths(&expected);
     check_keys(&expected);
-    check_launches(core);
+    check_launch(core, expected.counts);
     check_account_all(core, expected.counts);
     check_topology(core, expected.counts);
     for (unsigned i = 0; i < ORDER_COUNT; i++) {

@@ -11,6 +11,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "base/fail.h"
 #include "base/must.h"
 #include "core/model/launch.h"
 
@@ -37,6 +38,10 @@ struct provider_sink {
 struct provider_order {
     const char *key;
     const char *pool;
+    const char *node; /* as which its agent joins */
+    uint32_t slots;   /* what the node has */
+    int64_t cpu_milli;
+    int64_t memory_bytes;
     const char *server;     /* where its agent connects to */
     const char *join_token; /* with which it joins the pool; a secret: never logged */
 };

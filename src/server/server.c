@@ -76,6 +76,7 @@ static void batch_committed(void *ctx, const struct batch *batch)
         token_set_put(server->tokens, &batch->tokens.at[i]);
     }
     agents_committed(server->agents, batch);
+    providers_committed(server->providers, batch);
     struct store_batch stored = batch_for_store(batch);
     api_committed(server->api, &stored);
 }
@@ -100,6 +101,7 @@ static void turn_end(void *ctx)
 {
     struct server *server = ctx;
     if (!server->stopping) {
+        providers_turn_end(server->providers);
         schedule_turn_end(server->schedule);
         snapshots_turn_end(server->snapshots);
     }
@@ -175,6 +177,7 @@ static void url_write(struct server *server)
     }
     url[len - 1] = '\0';
     log_info("serving", kv_str("url", url), kv_str("data", server->o.dir));
+    providers_start(server->providers, url);
 }
 
 /* Each connection is an open file: uses the highest number of files that the system allows. */
@@ -333,6 +336,8 @@ static enum err parts_make(struct server *server, struct store *store, struct er
         .heartbeat_ms = HEARTBEAT_MS,
         .lost_after_ms = server->o.file.lost_after_ms,
     });
+    server->providers = providers_new(&(struct providers_options){
+        .loop = server->loop, .ledger = server->ledger, .dir = server->o.dir});
     return ERR_OK;
 }
 
@@ -381,6 +386,7 @@ static void server_close(struct server *server)
     work_thread_stop(server->worker);
     store_thread_stop(server->store);
     api_free(server->api);
+    providers_free(server->providers);
     agents_free(server->agents);
     schedule_free(server->schedule);
     ledger_free(server->ledger);

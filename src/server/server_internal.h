@@ -4,6 +4,7 @@
 
 #include "api/api.h"
 #include "server/agents.h"
+#include "server/providers.h"
 #include "server/server_options.h"
 #include "server/schedule.h"
 #include "server/snapshots.h"
@@ -20,6 +21,7 @@ struct server {
     struct schedule *schedule;
     struct snapshots *snapshots;
     struct agents *agents;
+    struct providers *providers;
     struct api_host host;
     struct api *api;
     struct http_server *http; /* NULL until the start is on disk */

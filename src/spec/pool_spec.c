@@ -27,6 +27,7 @@ void pool_spec_init(struct pool_spec *spec, const char *name)
 #define HISTORY_OWN(id)
 #define HISTORY_SCHEDULER(id)
 #define HISTORY_HISTORY(id) POOL_ROW(id)
+#define HISTORY_PROVIDER(id)
 static const struct field history_fields[] = {
 #include "core/model/pool_fields.def"
     {0},
@@ -54,6 +55,7 @@ static void history_read(const struct doc_value *v, void *object)
 #define SCHEDULER_OWN(id)
 #define SCHEDULER_SCHEDULER(id) POOL_ROW(id)
 #define SCHEDULER_HISTORY(id)
+#define SCHEDULER_PROVIDER(id)
 static const struct field scheduler_fields[] = {
 #include "core/model/pool_fields.def"
     POOL_ROW(patience) /* these may stand here or in the pool itself */
@@ -66,36 +68,35 @@ static const struct field scheduler_fields[] = {
 };
 #undef FIELD
 
-/* Checks the type of a provider and keeps nothing, because agents of a static pool are started by
- * hand. */
-static void type_read(const struct doc_value *v, void *object)
-{
-    (void)object;
-    const char *word;
-    if (fields_value_text(v, SIZE_MAX, &word) && strcmp(word, "static") != 0 &&
-        strcmp(word, "local") != 0) {
-        fields_problem(v, "'%.40s' does not exist yet; the types are: static local", word);
-    }
-}
+#define FIELD(id, kept, tag, change, place, flag) PROVIDER_##place(id)
+#define PROVIDER_TOP(id)
+#define PROVIDER_OWN(id)
+#define PROVIDER_SCHEDULER(id)
+#define PROVIDER_HISTORY(id)
+#define PROVIDER_PROVIDER(id) POOL_ROW(id)
+static const struct field provider_fields[] = {
+#include "core/model/pool_fields.def"
+    {0},
+};
+#undef FIELD
 
-static const struct field provider_fields[] = {{.name = "type", .read = type_read}, {0}};
-
-/* After an unknown type the other fields are not checked: further problems would distract from
- * the type. */
+/* Checks the type of a provider first. After an unknown type the other fields are not checked: further problems
+ * would distract from the type. */
 static void provider_read(const struct doc_value *v, void *object)
 {
+    struct pool_spec *spec = object;
     const struct doc *type = doc_get(v->doc, "type");
     const struct doc_value at = {.in = v->in, .doc = type, .up = v, .key = "type"};
-    const uint32_t before = v->in->problems->total;
-    if (v->doc->kind == DOC_MAP && type == NULL) {
-        fields_problem_in(v, "type", "it is missing; the types are: static local");
+    const char *word;
+    if (v->doc->kind == DOC_MAP && type != NULL && fields_value_text(&at, SIZE_MAX, &word) &&
+        strcmp(word, names_pool_provider(POOL_STATIC)) != 0 &&
+        strcmp(word, names_pool_provider(POOL_LOCAL)) != 0) {
+        fields_problem(&at, "'%.40s' does not exist yet; the types are: static local", word);
         return;
     }
-    if (type != NULL) {
-        type_read(&at, object);
-    }
-    if (v->in->problems->total == before) {
-        (void)fields_read(v, provider_fields, object);
+    if (fields_read(v, provider_fields, object) && spec->nodes_min > spec->nodes_max) {
+        fields_problem_in(v, "min", "it is %u and max is %u; a min up to the max would do",
+                          spec->nodes_min, spec->nodes_max);
     }
 }
 
@@ -167,6 +168,7 @@ static void pool_name_read(const struct doc_value *v, void *object)
     {.name = #id, .read = pool_##id##_read, .row = &pool_object_fields[POOL_FIELD_##id]},
 #define POOL_SCHEDULER(id)
 #define POOL_HISTORY(id)
+#define POOL_PROVIDER(id)
 static const struct field pool_fields[] = {
 #include "core/model/pool_fields.def"
     POOL_ROW(turn) POOL_ROW(idle_for_waiting) POOL_ROW(loss_for_sharing){

@@ -128,7 +128,11 @@ void object_json_pool(struct json_out *j, const struct pool_spec *spec)
     if (group_json(j, &pool_object, GROUP_HISTORY, "history", spec)) {
         json_out_end(j);
     }
-    json_out_put(j, "}}");
+    json_out_end(j);
+    if (group_json(j, &pool_object, GROUP_PROVIDER, "provider", spec)) {
+        json_out_end(j);
+    }
+    json_out_end(j);
 }
 
 /* Writes the number of instances, or the groups. */

@@ -99,6 +99,9 @@ static void word_add(const struct core *core, const struct reason *reason, struc
         if (task != NULL) {
             buf_addf(out, " of project '%s'", query_account_name(core, task->account));
         }
+    } else if (str_is(word, "provider")) {
+        const char *said = query_pool_refusal(query_pool(core, reason->pool));
+        buf_add_str(out, said[0] != '\0' ? said : "it gave no reason");
     } else if (str_is(word, "have")) {
         buf_addf(out, "%u", reason->have);
     } else if (str_is(word, "are")) {

@@ -29,6 +29,8 @@ static void pool_spec_json(struct json_out *j, const struct pool_spec *spec)
         object_json_fields(j, &pool_object, GROUP_HISTORY, spec);
         json_out_end(j);
     }
+    json_out_put(j, "},provider:{");
+    object_json_fields(j, &pool_object, GROUP_PROVIDER, spec);
     json_out_put(j, "},spec:");
     object_json_pool(j, spec);
 }
@@ -72,7 +74,10 @@ void state_json_pool(struct json_out *j, const struct core *core, const struct p
     json_out_put(j, "budgets:{");
     budget_json(j, "idle", &idle);
     budget_json(j, "loss", &loss);
-    json_out_put(j, "},created_at:%td}", pool->created_ms);
+    json_out_put(j, "},launches:{live:%u,starting:%u,ending:%u,failed:%u,refusal:%s",
+                 pool->launch_live, pool->launch_starting, pool->launch_count - pool->launch_live,
+                 pool->launch_failures, query_pool_refusal(pool));
+    json_out_put(j, "retry_at:%td},created_at:%td}", pool->launch_retry_ms, pool->created_ms);
 }
 
 /* ---- nodes ---- */

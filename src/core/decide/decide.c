@@ -9,6 +9,7 @@
 #include "core/model/input.h"
 #include "core/model/limits.h"
 #include "core/model/node.h"
+#include "core/model/object.h"
 #include "core/sched/pass.h"
 #include "core/state/fact.h"
 #include "core/state/query.h"
@@ -42,18 +43,8 @@ enum verdict decide_server_start(struct step *step)
     if (query_pool_named(core, default_name) == NULL) {
         must(core->pools.last < UINT32_MAX);
         struct pool_spec *spec = arena_new(step->out->arena, struct pool_spec, 1);
-        *spec = (struct pool_spec){.name = default_name,
-                                   .title = "",
-                                   .description = "",
-                                   .patience_ms = PATIENCE_AUTO,
-                                   .turn_ms = TURN_MS_DEFAULT,
-                                   .idle_for_waiting = IDLE_FOR_WAITING,
-                                   .loss_for_sharing = LOSS_FOR_SHARING,
-                                   .placement = PLACEMENT_TIGHT,
-                                   .aux_tasks = NODE_AUX_TASKS_DEFAULT,
-                                   .consolidation_max = CONSOLIDATION_DEFAULT,
-                                   .stale_grace_ms = STALE_GRACE_MS_DEFAULT,
-                                   .history_factor = HISTORY_FACTOR_DEFAULT};
+        object_init(&pool_object, spec);
+        spec->name = default_name;
         fact = step_fact(step, FACT_POOL_SET);
         fact->pool_set.pool.v = (uint32_t)core->pools.last + 1;
         fact->pool_set.spec = spec;

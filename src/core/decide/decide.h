@@ -15,6 +15,7 @@ struct core;
 struct facts;
 struct input;
 struct step;
+struct launch;
 
 /* Adds to `out` the facts that follow from an input, or refuses the input with out->refusal. Changes nothing
  * in the state. */
@@ -48,6 +49,14 @@ enum verdict decide_pool_defaults(struct step *step);
 enum verdict decide_launch_ask(struct step *step);
 enum verdict decide_launch_stop(struct step *step);
 enum verdict decide_launch_provider(struct step *step);
+
+/* The machine of the launch is to end, for the reason `words` ("": none is given). */
+void decide_launch_end(struct step *step, const struct launch *launch, const char *words);
+/* A node has joined the pool under this name. Does it belong to a launch? */
+void decide_launch_node(struct step *step, const struct pool *pool, node_id node, const char *name);
+/* Deadlines have come: a node of the pool goes; the agent of a launch did not join in time. */
+void decide_launch_shrink(struct step *step, const struct core *core, pool_id id);
+void decide_launch_late(struct step *step, const struct core *core, launch_id id);
 
 /* ---- functions that several decisions share ---- */
 

@@ -5,11 +5,15 @@
  * compares the provider's list with the table (the rule that grows and shrinks pools) does that.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
+#include "base/must.h"
 #include "core/decide/decide.h"
+#include "core/decide/settle.h"
 #include "core/decide/step.h"
 #include "core/model/launch.h"
 #include "core/model/limits.h"
+#include "core/model/node.h"
 #include "core/model/verdict.h"
+#include "core/state/elastic.h"
 #include "core/state/fact.h"
 #include "core/state/query.h"
 
@@ -39,6 +43,14 @@ enum verdict decide_launch_ask(struct step *step)
     return VERDICT_OK;
 }
 
+/* May the node be the one that the launch brought up? In a pool with a provider each node has one launch. */
+static bool joins(const struct core *core, const struct launch *launch, const struct node *node)
+{
+    return !elastic_pool(query_pool(core, launch->pool)) ||
+           (launch->node.v == 0 && node->launch.v == 0 && node->pool.v == launch->pool.v &&
+            node->state != NODE_REMOVED);
+}
+
 /* A fact about a launch that says what its row says; the caller changes what is new. */
 static struct fact *changed(struct step *step, const struct launch *launch)
 {
@@ -56,16 +68,54 @@ static struct fact *changed(struct step *step, const struct launch *launch)
     return fact;
 }
 
+void decide_launch_end(struct step *step, const struct launch *launch, const char *words)
+{
+    if (launch->state != LAUNCH_ENDING) {
+        struct fact *fact = changed(step, launch);
+        fact->launch.state = LAUNCH_ENDING;
+        fact->launch.words = words[0] != '\0' ? words : fact->launch.words;
+    }
+}
+
 enum verdict decide_launch_stop(struct step *step)
 {
     const struct launch *launch = query_launch(step->core, step->in->launch.launch);
     if (launch == NULL) {
         return unknown(step, "launch");
     }
-    if (launch->state != LAUNCH_ENDING) {
-        changed(step, launch)->launch.state = LAUNCH_ENDING;
-    }
+    decide_launch_end(step, launch, "");
     return VERDICT_OK;
+}
+
+void decide_launch_node(struct step *step, const struct pool *pool, node_id node, const char *name)
+{
+    uint64_t number;
+    if (!elastic_pool(pool) ||
+        !elastic_node_number(query_pool_name(step->core, pool->id), name, &number)) {
+        return;
+    }
+    const struct core *core = step_state(step);
+    const struct launch *launch = query_launch(core, (launch_id){number});
+    if (launch != NULL && launch->pool.v == pool->id.v && launch->state != LAUNCH_ENDING &&
+        joins(core, launch, query_node(core, node))) {
+        struct fact *fact = changed(step, launch);
+        fact->launch.state = LAUNCH_RUNNING;
+        fact->launch.node = node;
+    }
+}
+
+void decide_launch_shrink(struct step *step, const struct core *core, pool_id id)
+{
+    const struct launch *launch = elastic_shrink_first(core, query_pool(core, id));
+    must(launch != NULL);
+    decide_launch_end(step, launch, "the node has had no work for long enough");
+}
+
+void decide_launch_late(struct step *step, const struct core *core, launch_id id)
+{
+    const struct launch *launch = query_launch(core, id);
+    must(launch != NULL);
+    decide_launch_end(step, launch, "its agent has not joined in time");
 }
 
 /* A provider's text, cut where it is too long: between characters. */
@@ -86,11 +136,21 @@ static void ended(struct step *step, const struct launch *launch,
                   const struct provider_answer *answer)
 {
     const struct launch row = *launch;
+    const struct core *core = step->scratch != NULL ? step->scratch : step->core;
+    const bool node_goes = row.node.v != 0 && query_node(core, row.node)->launch.v == row.id.v;
+    if (node_goes) {
+        settle_node(step, row.node);
+    }
     struct fact *fact = step_fact(step, FACT_LAUNCH_ENDED);
     fact->launch.launch = row.id;
     fact->launch.pool = row.pool;
     fact->launch.failed = answer->says == PROVIDER_FAILED;
     fact->launch.words = text_fit(step, answer->words);
+    if (node_goes && query_node(core, row.node)->state != NODE_REMOVED) {
+        fact = step_fact(step, FACT_NODE_STATE);
+        fact->node_state.node = row.node;
+        fact->node_state.state = NODE_REMOVED;
+    }
 }
 
 /* The machine is on its way or up. Makes no fact where the row says all of this already. */
@@ -104,6 +164,9 @@ static void alive(struct step *step, const struct core *core, const struct launc
     }
     const bool up = said == LAUNCH_RUNNING && answer->node != NULL && answer->node[0] != '\0';
     const struct node *node = up ? query_node_named(core, answer->node) : NULL;
+    if (node != NULL && !joins(core, launch, node)) {
+        node = NULL;
+    }
     const node_id joined = node != NULL ? node->id : launch->node;
     const char *name = text_fit(step, answer->name);
     const char *words = text_fit(step, answer->words);

@@ -164,6 +164,7 @@ enum verdict decide_node_join(struct step *step)
     node_id id = {known != NULL ? known->id.v : (uint32_t)(step->core->nodes.last + 1)};
     node_set(step, known, pool, spec);
     join_state(step, id, known == NULL ? NODE_SILENT : known->state);
+    decide_launch_node(step, pool, id, spec->name);
     return VERDICT_OK;
 }
 
@@ -177,6 +178,16 @@ static const struct node *node_of(struct step *step)
         return NULL;
     }
     return node;
+}
+
+/* The machine of a node that is lost or removed ends, where a provider brought the machine up. */
+static void launch_give_up(struct step *step, launch_id id)
+{
+    if (id.v != 0) {
+        const struct launch *launch = query_launch(step_state(step), id);
+        must(launch != NULL);
+        decide_launch_end(step, launch, "its node is lost or was removed");
+    }
 }
 
 enum verdict decide_node_silent(struct step *step)
@@ -199,8 +210,10 @@ enum verdict decide_node_lost(struct step *step)
     }
     must(node->state != NODE_REMOVED);
     if (node->state == NODE_SILENT) { /* a node that has come back in the meantime is not lost */
+        const launch_id launch = node->launch;
         node_state(step, node->id, NODE_LOST);
         settle_node(step, node->id);
+        launch_give_up(step, launch);
     }
     return VERDICT_OK;
 }
@@ -240,6 +253,8 @@ enum verdict decide_node_remove(struct step *step)
         reason->need = node->instance_count;
         return VERDICT_CONFLICT;
     }
+    const launch_id launch = node->launch;
     node_state(step, node->id, NODE_REMOVED);
+    launch_give_up(step, launch);
     return VERDICT_OK;
 }

@@ -88,6 +88,9 @@ enum verdict decide_pool_edit(struct step *step)
     if (!spec_limits_pool(spec, &limit, &max)) {
         return step_refuse_limit(step, limit, max);
     }
+    if (spec->provider != (enum pool_provider)pool->provider && pool->launch_count > 0) {
+        return pool_in_use(step, pool, pool->launch_count);
+    }
     uint32_t away = spec->accepts != pool->accepts && !step->in->pool.force
                         ? tasks_turned_away(core, pool->id, spec->accepts)
                         : 0;
@@ -98,17 +101,6 @@ enum verdict decide_pool_edit(struct step *step)
     fact->pool_set.pool = pool->id;
     fact->pool_set.spec = spec;
     return VERDICT_OK;
-}
-
-/* Nodes that the pool's provider was asked for. A look at every launch, for a rare act. */
-static uint32_t launches_of(const struct core *core, pool_id pool)
-{
-    uint32_t count = 0;
-    for (const struct launch *launch = query_launch_next(core, (launch_id){0}); launch != NULL;
-         launch = query_launch_next(core, launch->id)) {
-        count += launch->pool.v == pool.v;
-    }
-    return count;
 }
 
 enum verdict decide_pool_delete(struct step *step)
@@ -125,9 +117,8 @@ enum verdict decide_pool_delete(struct step *step)
     if (pool->node_count > 0) {
         return pool_in_use(step, pool, pool->node_count);
     }
-    const uint32_t launches = launches_of(step->core, pool->id);
-    if (launches > 0) {
-        return pool_in_use(step, pool, launches);
+    if (pool->launch_count > 0) {
+        return pool_in_use(step, pool, pool->launch_count);
     }
     if (pool->task_count > 0 && !step->in->pool.force) {
         return pool_in_use(step, pool, pool->task_count);

@@ -26,6 +26,10 @@ struct launch {
     node_id node; /* as which the machine has joined; 0: it has not */
     int64_t asked_ms;
     int64_t changed_ms;
+    /* the agent must have joined by this moment; 0: there is no bound */
+    int64_t join_by_ms;
+    /* since when the node has no work; 0: it has work, or there is no node yet */
+    int64_t idle_ms;
     uint8_t state; /* enum launch_state */
     uint8_t pad[7];
     struct blob *text; /* the provider's name for the machine, NUL, its last words, NUL */

@@ -58,6 +58,8 @@ static const char *const reason_names[REASON_COUNT] = {
     [REASON_DEPENDENCY] = "dependency",
     [REASON_POOL_PAUSED] = "pool-paused",
     [REASON_POOL_EMPTY] = "pool-empty",
+    [REASON_NODES_STARTING] = "nodes-starting",
+    [REASON_PROVIDER_FAILED] = "provider-failed",
     [REASON_NODES_AWAY] = "nodes-away",
     [REASON_NO_ROOM] = "no-room",
     [REASON_DEVICES_BUSY] = "devices-busy",
@@ -163,6 +165,15 @@ const char *names_pool_order(enum pool_order order)
         [QUEUE_SHORT_FIRST] = "short-first",
     };
     return (unsigned)order < POOL_ORDER_COUNT ? names[order] : NULL;
+}
+
+const char *names_pool_provider(enum pool_provider provider)
+{
+    static const char *const names[POOL_PROVIDER_COUNT] = {
+        [POOL_STATIC] = "static",
+        [POOL_LOCAL] = "local",
+    };
+    return (unsigned)provider < POOL_PROVIDER_COUNT ? names[provider] : NULL;
 }
 
 const char *names_task_kind(enum task_kind kind)

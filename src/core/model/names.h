@@ -32,6 +32,7 @@ const char *names_pool_policy(enum pool_policy policy);
 const char *names_pool_placement(enum pool_placement placement);
 const char *names_pool_victims(enum pool_victims victims);
 const char *names_pool_order(enum pool_order order);
+const char *names_pool_provider(enum pool_provider provider);
 const char *names_task_state(enum task_state state);
 bool names_task_state_parse(const char *name, enum task_state *ret);
 const char *names_end_cause(enum end_cause cause);

@@ -34,6 +34,7 @@ struct node {
     uint32_t instance_count; /* instances that hold something on the node */
     uint32_t leaving_count;  /* of instance_count: instances that were told to stop */
     uint32_t claim_count;    /* places on the node that are promised to waiting instances */
+    launch_id launch;        /* the launch that brought the node up; 0: started by hand */
     int64_t slots_milli;
     int64_t slots_free; /* may be negative: overhang after the node became smaller */
     int64_t cpu_milli;

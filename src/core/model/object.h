@@ -30,6 +30,7 @@ enum object_group {
     GROUP_OWN,
     GROUP_SCHEDULER, /* `scheduler: {…}` */
     GROUP_HISTORY,   /* `scheduler: {history: {…}}` */
+    GROUP_PROVIDER,  /* `provider: {…}` */
     /* nowhere: the server sets the field, or the field is a part of another field */
     GROUP_HIDDEN,
 };

@@ -103,6 +103,25 @@ struct pool {
     uint64_t typical_since; /* what was counted since the typical requests were last weighed */
     /* a hint, not part of the state: how often the typical requests were weighed */
     uint64_t typical_version;
+    /* struct pool_spec describes the members from here to `node_memory_bytes` */
+    uint32_t provider; /* enum pool_provider */
+    uint32_t nodes_min;
+    uint32_t nodes_max;
+    uint32_t headroom;
+    uint32_t node_slots;
+    /* launches of the pool: all, without those that end, and of these without those that have joined */
+    uint32_t launch_count;
+    uint32_t launch_live;
+    uint32_t launch_starting;
+    int64_t node_idle_ms;
+    int64_t max_starting_ms;
+    int64_t node_cpu_milli;
+    int64_t node_memory_bytes;
+    uint32_t launch_failures; /* launches that failed, since the last one that joined */
+    uint32_t pad_launch;
+    int64_t launch_retry_ms; /* no launch is asked for before this moment */
+    int64_t shrink_ms;       /* a node may go at this moment; 0: no node may go */
+    struct blob *refusal; /* the provider's words about the last launch that failed; NULL: none */
     int64_t created_ms;
     uint32_t level_count; /* levels of the pool's topology */
     struct blob *levels;  /* the names of the levels, each with its NUL, the widest level first */

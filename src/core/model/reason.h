@@ -97,8 +97,12 @@ enum reason_code {
     /* no domain of the topology can ever hold all `need` instances. The largest domain, `text`, holds `have` */
     REASON_DOMAIN_TOO_SMALL,
     REASON_HAS_GROUPS, /* the field `text` cannot change, because the task has groups */
+    /* waits for nodes of a provider */
+    REASON_NODES_STARTING, /* the pool grows: `have` nodes are on their way */
+    /* the pool's provider brought no node up; `text` has its words. It is asked again at `until_ms` */
+    REASON_PROVIDER_FAILED,
 };
-enum { REASON_COUNT = REASON_HAS_GROUPS + 1 };
+enum { REASON_COUNT = REASON_PROVIDER_FAILED + 1 };
 
 struct reason {
     enum reason_code code;

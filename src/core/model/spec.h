@@ -143,6 +143,13 @@ enum { POOL_VICTIMS_COUNT = VICTIMS_YOUNGEST + 1 };
 enum pool_order { QUEUE_SUBMISSION, QUEUE_SHORT_FIRST };
 enum { POOL_ORDER_COUNT = QUEUE_SHORT_FIRST + 1 };
 
+/* What brings the nodes of a pool up and down. */
+enum pool_provider {
+    POOL_STATIC, /* nobody: agents are started by hand */
+    POOL_LOCAL,  /* the server starts agents on its own machine */
+};
+enum { POOL_PROVIDER_COUNT = POOL_LOCAL + 1 };
+
 struct pool_spec {
     const char *name;
     const char *title;
@@ -182,6 +189,17 @@ struct pool_spec {
     uint32_t loss_for_sharing;
     const char *const *topology; /* keys of node labels, the widest level first */
     uint32_t topology_count;
+    enum pool_provider provider;
+    uint32_t nodes_min; /* of the nodes that the provider brings up; 0 for both: none */
+    uint32_t nodes_max;
+    int64_t node_idle_ms; /* a node without work goes after this time */
+    uint32_t headroom;    /* free slots that are kept ready */
+    int64_t
+        max_starting_ms; /* an agent that has not joined after this time is given up; 0: never */
+    /* what each node that the provider brings up has; cpu and memory 0: unknown */
+    uint32_t node_slots;
+    int64_t node_cpu_milli;
+    int64_t node_memory_bytes;
 };
 
 struct node_spec {

@@ -153,6 +153,11 @@ bool spec_limits_pool(const struct pool_spec *spec, const char **ret_limit, int6
     if (!object_bounded(&pool_object, spec, ret_limit, ret_max)) {
         return false;
     }
+    if (spec->nodes_min > spec->nodes_max) {
+        *ret_limit = "min";
+        *ret_max = spec->nodes_max;
+        return false;
+    }
     *ret_limit = "times that a topology level is named";
     *ret_max = 1;
     return spec_limits_levels_differ(spec);

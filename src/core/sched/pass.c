@@ -17,6 +17,7 @@
 #include "core/model/node.h"
 #include "core/model/resource.h"
 #include "core/model/space.h"
+#include "core/sched/grow.h"
 #include "core/sched/keep/bound_above.h"
 #include "core/sched/keep/reserve.h"
 #include "core/sched/keep/rights.h"
@@ -30,6 +31,7 @@
 #include "core/sched/place/search.h"
 #include "core/sched/take/action.h"
 #include "core/state/capacity.h"
+#include "core/state/elastic.h"
 #include "core/state/history.h"
 #include "core/state/query.h"
 
@@ -54,12 +56,11 @@ bool pass_remembers(const struct pass *pass, const struct shape *shape, uint32_t
 void pass_denied(struct pass *pass, const struct asker *asker, uint32_t count)
 {
     struct asker free = *asker;
-    if (pass->hold.denied || !pass->trial.overlay.keeping) {
-        return;
-    }
     free.trail = NULL;
     free.passes = UINT32_MAX;
-    pass->hold.denied = search_total(&pass->trial.overlay, &free, count) >= count;
+    if (!pass->hold.denied && pass->trial.overlay.keeping) {
+        pass->hold.denied = search_total(&pass->trial.overlay, &free, count) >= count;
+    }
 }
 
 enum outcome pass_bounds(struct pass *pass, const struct task *task, const struct lane *lane,
@@ -392,7 +393,6 @@ static bool barred(void *ctx, const struct task *task)
     return !open && (gated(pass, task, task_chunk(task)) || capped(pass, task));
 }
 
-/* The four stages of a pass: claims, turns, actions, head. */
 static void pass_pool(struct pass *pass)
 {
     if (pass->pool->paused) {
@@ -432,7 +432,6 @@ static void misses_learn(const struct pass *pass, uint64_t fact_count)
     }
     capacity_learn(capacity, pass->pool->id, pass->core->seq + fact_count);
     const struct shape_notes *notes = &pass->turns.notes;
-    must(notes->count <= notes->room);
     for (uint32_t i = 0; i < notes->room; i++) {
         if (notes->at[i] != NULL && notes->at[i]->missed_from > 0 && !notes->at[i]->unproven) {
             capacity_learn_miss(capacity, notes->at[i]->shape, notes->at[i]->missed_from);
@@ -480,6 +479,9 @@ void pass_decide(const struct core *core, const struct input *in, struct facts *
         hold_settle(&pass.hold, pass.stopped, barred, &pass, in, out);
         wake_earlier(&pass, pass.hold.wake_ms);
     }
+    if (out->count == count && !pass.stopped && !pool->paused) {
+        wake_earlier(&pass, grow_decide(&pass.trial, in, out));
+    }
     wake_fact(&pass);
     if (out->count == count) {
         misses_learn(&pass, 0);
@@ -490,8 +492,9 @@ void pass_decide(const struct core *core, const struct input *in, struct facts *
     fact->pass.pool = pool->id;
     fact->pass.work = pass.work;
     fact->pass.placed = pass.placed;
-    /* A pass that decided something is complete only if no task waits any more: else a further pass looks again. */
-    fact->pass.complete = !pass.stopped && !pass.waits && !pass.again && !pass.hold.changed;
+    /* Complete: no task waits, and no provider may be asked for nodes. Else a further pass looks again. */
+    fact->pass.complete =
+        !pass.stopped && !pass.waits && !pass.again && !pass.hold.changed && !elastic_pool(pool);
     misses_learn(&pass, out->count - count);
     trial_done(&pass.trial);
 }

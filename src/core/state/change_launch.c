@@ -7,6 +7,7 @@
 #include "core/model/limits.h"
 #include "core/model/table.h"
 #include "core/state/change.h"
+#include "core/state/elastic.h"
 #include "core/state/fact.h"
 #include "core/state/query.h"
 
@@ -27,14 +28,30 @@ void change_launch_text_set(struct launch *launch, const char *name, const char 
 void change_launch_asked(struct core *core, const struct fact *fact)
 {
     must(fact->launch.launch.v == core->launches.last + 1);
-    must(query_pool(core, fact->launch.pool) != NULL);
+    const struct pool *pool = query_pool(core, fact->launch.pool);
+    must(pool != NULL);
     struct launch *launch = table_add(&core->launches);
     launch->id = fact->launch.launch;
     launch->pool = fact->launch.pool;
     launch->asked_ms = fact->time_ms;
     launch->changed_ms = fact->time_ms;
+    if (elastic_pool(pool) && pool->max_starting_ms > 0) {
+        launch->join_by_ms = fact->time_ms + pool->max_starting_ms;
+    }
     launch->state = LAUNCH_ASKED;
     change_launch_text_set(launch, "", "");
+    elastic_launch_close(core, &(struct launch){0}, launch);
+}
+
+/* The node of a launch that ends takes no more starts. */
+static void node_drain(struct core *core, node_id id)
+{
+    change_claim_drop_node(core, id);
+    struct node before;
+    struct node *node = change_node_open(core, id, &before);
+    node->draining = 1;
+    change_node_close(core, node, &before);
+    change_pool_due(core, node->pool);
 }
 
 void change_launch_changed(struct core *core, const struct fact *fact)
@@ -42,13 +59,35 @@ void change_launch_changed(struct core *core, const struct fact *fact)
     struct launch *launch = table_edit(&core->launches, fact->launch.launch.v);
     must(launch != NULL);
     must(fact->launch.state != LAUNCH_ASKED);
+    const struct launch before = *launch;
+    const bool elastic = elastic_pool(query_pool(core, launch->pool));
     launch->state = (uint8_t)fact->launch.state;
     launch->node = fact->launch.node;
     launch->changed_ms = fact->time_ms;
+    if (elastic && launch->node.v != 0 && before.node.v == 0) {
+        const struct node *node = query_node(core, launch->node);
+        launch->idle_ms = node->instance_count + node->claim_count > 0 ? 0 : fact->time_ms;
+        elastic_joined(core, launch->pool);
+    }
     change_launch_text_set(launch, fact->launch.name, fact->launch.words);
+    elastic_launch_close(core, &before, launch);
+    if (elastic && fact->launch.state == LAUNCH_ENDING && fact->launch.node.v != 0) {
+        node_drain(core, fact->launch.node);
+    }
 }
 
 void change_launch_ended(struct core *core, const struct fact *fact)
 {
+    const struct launch *launch = query_launch(core, fact->launch.launch);
+    must(launch != NULL);
+    const struct launch before = *launch;
+    const bool joined = launch->node.v != 0;
     table_remove(&core->launches, fact->launch.launch.v);
+    elastic_launch_close(core, &before, &(struct launch){0});
+    if (elastic_pool(query_pool(core, before.pool))) {
+        if (!joined && before.state != LAUNCH_ENDING) {
+            elastic_failed(core, before.pool, fact->time_ms, fact->launch.words);
+        }
+        change_pool_due(core, before.pool);
+    }
 }

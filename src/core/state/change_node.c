@@ -17,6 +17,7 @@
 #include "core/model/vector.h"
 #include "core/state/capacity.h"
 #include "core/state/change.h"
+#include "core/state/elastic.h"
 #include "core/state/fact.h"
 #include "core/state/key.h"
 #include "core/state/query.h"
@@ -137,6 +138,7 @@ void change_node_close(struct core *core, struct node *node, const struct node *
     if (core->capacity != NULL) {
         capacity_changed(core->capacity, was_there ? before : NULL, node);
     }
+    elastic_node_close(core, node, before);
 }
 
 static void named_change(struct node *node, const struct request *request, int sign)

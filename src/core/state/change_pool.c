@@ -13,6 +13,7 @@
 #include "core/model/task.h"
 #include "core/state/capacity.h"
 #include "core/state/change.h"
+#include "core/state/elastic.h"
 #include "core/state/fact.h"
 #include "core/state/gang.h"
 #include "core/state/history.h"
@@ -150,6 +151,23 @@ static void queue_turn(struct core *core, pool_id id)
     }
 }
 
+/* A provider that was changed may be asked again at once. */
+static void provider_set(struct core *core, struct pool *pool, const struct pool_spec *spec)
+{
+    must(pool->launch_count == 0 || pool->provider == spec->provider);
+    pool->provider = spec->provider;
+    pool->nodes_min = spec->nodes_min;
+    pool->nodes_max = spec->nodes_max;
+    pool->headroom = spec->headroom;
+    pool->node_slots = spec->node_slots;
+    pool->node_idle_ms = spec->node_idle_ms;
+    pool->max_starting_ms = spec->max_starting_ms;
+    pool->node_cpu_milli = spec->node_cpu_milli;
+    pool->node_memory_bytes = spec->node_memory_bytes;
+    elastic_joined(core, pool->id);
+    elastic_shrink_update(core, pool->id);
+}
+
 void change_pool_set(struct core *core, const struct fact *fact)
 {
     const struct pool_spec *spec = fact->pool_set.spec;
@@ -199,6 +217,7 @@ void change_pool_set(struct core *core, const struct fact *fact)
     const bool turned = pool->order != spec->order || pool->policy != spec->policy;
     pool->order = (uint8_t)spec->order;
     pool->policy = (uint8_t)spec->policy;
+    provider_set(core, pool, spec);
     bool aux_changed = pool->aux_tasks != spec->aux_tasks;
     bool levels_changed = topology_levels_set(pool, spec);
     pool->aux_tasks = spec->aux_tasks;

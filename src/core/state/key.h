@@ -45,8 +45,10 @@ enum order {
     ORDER_LENGTH,      /* hash, row, 0, 0: groups of tasks whose lengths are known */
     /* day, hash, row, 0: groups of tasks whose lengths are known, the group not seen for longest first */
     ORDER_LENGTH_AGE,
+    /* pool, since when the node has no work, launch, 0: nodes of launches that may go */
+    ORDER_LAUNCH_IDLE,
 };
-enum { ORDER_COUNT = ORDER_LENGTH_AGE + 1 };
+enum { ORDER_COUNT = ORDER_LAUNCH_IDLE + 1 };
 
 /* The domains of one level of a pool lie together. */
 #define LEVEL_KEY(pool, level) ((uint64_t)(pool).v << 32 | (uint64_t)(level))
@@ -59,6 +61,8 @@ enum deadline_kind {
     DEADLINE_STALE,   /* the grace of a gang below its minimum ends: the gang is stopped */
     DEADLINE_SETTLE,  /* tasks still wait for an ended task and must be released or failed */
     DEADLINE_HISTORY, /* the next tick of a pool's usage history */
+    DEADLINE_SHRINK,  /* a node of a pool has had no work for long enough and may go */
+    DEADLINE_JOIN,    /* the agent of a launch should have joined by now */
 };
 
 /* Tasks that any end releases stand before tasks that need a success. */

@@ -92,6 +92,11 @@ const struct pool *query_pool_next(const struct core *core, pool_id after)
     return NULL;
 }
 
+const char *query_pool_refusal(const struct pool *pool)
+{
+    return pool->refusal != NULL ? blob_bytes(pool->refusal).p : "";
+}
+
 const char *query_pool_name(const struct core *core, pool_id id)
 {
     const struct pool *pool = table_get(&core->pools, id.v);

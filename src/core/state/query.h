@@ -56,6 +56,8 @@ void query_node_spec(const struct core *core, node_id id, struct arena *arena,
 
 const struct launch *query_launch(const struct core *core, launch_id id);         /* NULL: none */
 const struct launch *query_launch_next(const struct core *core, launch_id after); /* by id */
+/* The words of the pool's provider about the last launch that failed; "": none failed. */
+const char *query_pool_refusal(const struct pool *pool);
 const char *query_launch_name(const struct launch *launch);  /* the provider's for the machine */
 const char *query_launch_words(const struct launch *launch); /* the provider's last ones */
 

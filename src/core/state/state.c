@@ -43,12 +43,14 @@ static void pool_row_ref(void *row)
 {
     (void)blob_ref(((struct pool *)row)->text);
     (void)blob_ref(((struct pool *)row)->levels);
+    (void)blob_ref(((struct pool *)row)->refusal);
 }
 
 static void pool_row_unref(void *row)
 {
     blob_unref(((struct pool *)row)->text);
     blob_unref(((struct pool *)row)->levels);
+    blob_unref(((struct pool *)row)->refusal);
 }
 
 static void node_row_ref(void *row)

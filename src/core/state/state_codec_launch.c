@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/model/launch.h"
 #include "core/state/change.h"
+#include "core/state/elastic.h"
 #include "core/state/fact.h"
 #include "core/state/state_codec.h"
 
@@ -31,9 +32,13 @@ const struct state_section state_codec_launch_defaults = {
 
 #define LAUNCH(kind, member, most) STATE_FIELD(struct launch, kind, member, 0, most)
 static const struct record_field launch_fields[] = {
-    STATE_BELOW(struct launch, pool, pools), LAUNCH(UINT, state, LAUNCH_STATE_COUNT - 1),
-    STATE_BELOW(struct launch, node, nodes), STATE_TIME(struct launch, asked_ms),
+    STATE_BELOW(struct launch, pool, pools),
+    LAUNCH(UINT, state, LAUNCH_STATE_COUNT - 1),
+    STATE_BELOW(struct launch, node, nodes),
+    STATE_TIME(struct launch, asked_ms),
     STATE_TIME(struct launch, changed_ms),
+    STATE_TIME(struct launch, join_by_ms, .since = STATE_VERSION_ELASTIC),
+    STATE_TIME(struct launch, idle_ms, .since = STATE_VERSION_ELASTIC),
 };
 
 static void launch_put(const struct core *core, const void *row, struct buf *out)
@@ -44,6 +49,20 @@ static void launch_put(const struct core *core, const void *row, struct buf *out
     bytes_put_text(out, query_launch_words(launch));
 }
 
+/* The node of a launch of a provider has no other launch, and has no work while it is idle. */
+static bool node_sound(const struct core *core, const struct launch *launch)
+{
+    const struct node *node = table_get(&core->nodes, launch->node.v);
+    if (!elastic_pool(query_pool(core, launch->pool))) {
+        return launch->idle_ms == 0 && launch->join_by_ms == 0;
+    }
+    if (node == NULL) {
+        return launch->idle_ms == 0;
+    }
+    return node->launch.v == 0 &&
+           (launch->idle_ms != 0) == (node->instance_count + node->claim_count == 0);
+}
+
 /* Could facts have made the row? */
 static bool launch_sound(const struct core *core, const struct launch *launch, bool silent)
 {
@@ -52,7 +71,8 @@ static bool launch_sound(const struct core *core, const struct launch *launch, b
     return query_pool(core, launch->pool) != NULL && launch->changed_ms >= launch->asked_ms &&
            (!joined ||
             (launch->state >= LAUNCH_RUNNING && table_get(&core->nodes, launch->node.v) != NULL)) &&
-           (!fresh || (silent && launch->changed_ms == launch->asked_ms));
+           (!fresh || (silent && launch->changed_ms == launch->asked_ms)) &&
+           node_sound(core, launch);
 }
 
 static bool launch_get(struct state_reader *r, uint64_t id, const void *read)
@@ -68,6 +88,7 @@ static bool launch_get(struct state_reader *r, uint64_t id, const void *read)
     *launch = *(const struct launch *)read;
     launch->id.v = id;
     change_launch_text_set(launch, name, words);
+    elastic_launch_close(r->core, &(struct launch){0}, launch);
     return true;
 }
 

@@ -1,5 +1,6 @@
 /* state_codec_pool.c - the pools of a stored state, their usage history and their typical requests.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "core/model/blob.h"
 #include "core/model/resource.h"
 #include "core/model/spec_codec.h"
 #include "core/model/typical.h"
@@ -110,7 +111,16 @@ static const struct record_field pool_fields[] = {
     STATE_FIELD(struct pool, PART, idle, 0, 0, .part = &bucket, .since = STATE_VERSION_TURNS),
     STATE_FIELD(struct pool, PART, loss, 0, 0, .part = &bucket, .since = STATE_VERSION_TURNS),
     {.type = RECORD_OWN, .put = credits_put, .read = credits_read},
+    STATE_FIELD(struct pool, UINT, launch_failures, 0, UINT32_MAX, .since = STATE_VERSION_ELASTIC),
+    STATE_TIME(struct pool, launch_retry_ms, .since = STATE_VERSION_ELASTIC),
 };
+
+/* The provider's words about the last launch that failed. */
+static void refusal_put(const struct core *core, const void *row, struct buf *out)
+{
+    (void)core;
+    bytes_put_text(out, query_pool_refusal(row));
+}
 
 static bool pool_get(struct state_reader *r, uint64_t id, const void *row)
 {
@@ -118,8 +128,10 @@ static bool pool_get(struct state_reader *r, uint64_t id, const void *row)
     struct pool_spec spec;
     (r->version > STATE_VERSION_FIRST ? spec_codec_pool_decode
                                       : spec_codec_pool_decode_v1)(&r->in, &r->arena, &spec);
+    const char *refusal =
+        r->version < STATE_VERSION_ELASTIC ? "" : bytes_get_text(&r->in, &r->arena, TEXT_LEN_MAX);
     if (r->in.bad || query_pool_named(r->core, spec.name) != NULL ||
-        (read->deleted && read->wake_ms != 0)) {
+        spec.nodes_min > spec.nodes_max || (read->deleted && read->wake_ms != 0)) {
         return false;
     }
     struct fact fact = {.time_ms = read->created_ms};
@@ -140,12 +152,18 @@ static bool pool_get(struct state_reader *r, uint64_t id, const void *row)
     pool->credit_count = read->credit_count;
     memcpy(pool->credits, read->credits, sizeof pool->credits);
     change_pool_wake_set(r->core, pool, read->wake_ms);
+    pool->launch_failures = read->launch_failures;
+    pool->launch_retry_ms = read->launch_retry_ms;
+    pool->refusal = refusal[0] != '\0' ? blob_new(refusal, strlen(refusal) + 1) : NULL;
     return true;
 }
 
-const struct state_section state_codec_pool = {
-    "pools", STATE_ROWS(pools, pools), STATE_FIELDS(struct pool, pool_fields),
-    .text_at = offsetof(struct pool, text), .get = pool_get};
+const struct state_section state_codec_pool = {"pools",
+                                               STATE_ROWS(pools, pools),
+                                               STATE_FIELDS(struct pool, pool_fields),
+                                               .text_at = offsetof(struct pool, text),
+                                               .put = refusal_put,
+                                               .get = pool_get};
 
 /* ---- reserved tasks, once all tasks are read ---- */
 

@@ -40,7 +40,10 @@ static const struct pool_spec pool_spec = {.name = "p",
                                            .uneven_off = true,
                                            .history_half_life_ms = 11,
                                            .history_window_ms = 12,
-                                           .history_factor = 13};
+                                           .history_factor = 13,
+                                           .node_idle_ms = NODE_IDLE_MS_DEFAULT,
+                                           .max_starting_ms = MAX_STARTING_MS_DEFAULT,
+                                           .node_slots = 1};
 static const struct account_spec account_spec = {
     .kind = ACCOUNT_PROJECT, .name = "vision", .title = "V", .description = "d"};
 static const struct quota_row quota_row = {

@@ -54,6 +54,30 @@ static void a_pool_that_starts_nothing(void **state)
     org_done(&org);
 }
 
+static void pool_grows(struct pool_spec *spec)
+{
+    spec->provider = POOL_LOCAL;
+    spec->nodes_max = 1;
+    spec->node_slots = 2;
+}
+
+static void a_pool_that_grows(void **state)
+{
+    (void)state;
+    struct org org;
+    org_init(&org);
+    org_pool(&org, pool_grows);
+    const task_id task = submit(&org, slots(2));
+    (void)org_pass(&org);
+    assert_int_equal(waits(&org, task, REASON_NODES_STARTING).have, 1);
+    const struct provider_answer no = {
+        .launch = {1}, .says = PROVIDER_FAILED, .name = "", .node = "", .words = "no capacity"};
+    struct input in = {.type = INPUT_PROVIDER, .provider = {.answers = &no, .count = 1}};
+    assert_int_equal(rig_do(&org.rig, in), VERDICT_OK);
+    assert_true(waits(&org, task, REASON_PROVIDER_FAILED).until_ms > org.rig.now_ms);
+    org_done(&org);
+}
+
 static void a_task_on_its_way_to_another_pool(void **state)
 {
     (void)state;
@@ -470,6 +494,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_task_that_is_not_queued),
         cmocka_unit_test(a_pool_that_starts_nothing),
+        cmocka_unit_test(a_pool_that_grows),
         cmocka_unit_test(a_task_on_its_way_to_another_pool),
         cmocka_unit_test(nodes_that_are_not_there),
         cmocka_unit_test(a_node_that_is_full),

@@ -226,9 +226,19 @@ static void nodes_that_drain_are_named_with_the_way_back(void **state)
     assert_string_equal(help[0], "weir node resume n1");
 }
 
+static void providers_speak_for_themselves(void **state)
+{
+    (void)state;
+    says((struct reason){.code = REASON_NODES_STARTING, .pool = {1}, .have = 2},
+         "pool 'default' grows; nodes on the way: 2");
+    says((struct reason){.code = REASON_PROVIDER_FAILED, .pool = {1}},
+         "the provider of pool 'default' brought no node up: it gave no reason");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(providers_speak_for_themselves),
         TEST(every_code_has_a_sentence_and_an_object),
         TEST(sentences_have_names_and_amounts),
         TEST(holders_and_draining_nodes_are_named),

@@ -1,7 +1,8 @@
 /* explain_possible.c - can a request ever run (P9), and if not, what is the smallest change with which it could?
  *
- * "Ever" means: on the nodes of the pool that were not removed, as if nothing ran there. Lost, silent and draining nodes count. In a
- * pool without nodes every request is possible: the task waits for the first node.
+ * "Ever" means: on the nodes of the pool that were not removed, as if nothing ran there, and on the nodes that the pool's provider
+ * can still bring up. Lost, silent and draining nodes count. In a pool that has and gets no nodes every request is possible: the task
+ * waits for the first node.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/must.h"
 #include "base/str.h"
@@ -14,21 +15,47 @@
 #include "core/model/space.h"
 #include "core/sched/explain/explain.h"
 #include "core/sched/explain/lower.h"
+#include "core/state/elastic.h"
 #include "core/state/key.h"
 #include "core/state/query.h"
 #include "core/state/state.h"
 
-/* The next node of the pool, as if nothing ran there. The largest node comes first, so that a possible request is found soon. */
-static bool next_empty(const struct core *core, const struct pool *pool, struct okey *key,
-                       struct space_room *room, struct space *ret)
+/* A walk over the nodes of a pool. Last comes the node that the pool's provider could still bring up. */
+struct node_walk {
+    struct okey key;
+    struct space_room room;
+    struct node flavor;
+    uint32_t times; /* how many such nodes there are */
+    bool ended;
+};
+
+static uint32_t nodes_to_come(const struct pool *pool)
 {
-    if (!oindex_next(&core->orders[ORDER_NODE_SIZE], *key, key) || key->at[0] != pool->id.v) {
+    return elastic_pool(pool) && pool->nodes_max > pool->launch_live
+               ? pool->nodes_max - pool->launch_live + pool->launch_starting
+               : 0;
+}
+
+/* The next node of the pool, as if nothing ran there. The largest node comes first, so that a possible request is found soon. */
+static bool next_empty(const struct core *core, const struct pool *pool, struct node_walk *walk,
+                       struct space *ret)
+{
+    if (walk->ended) {
         return false;
     }
-    const struct node *node = query_node(core, (node_id){(uint32_t)key->at[2]});
-    must(node != NULL);
-    space_empty(node, room, ret);
-    return true;
+    walk->times = 1;
+    if (oindex_next(&core->orders[ORDER_NODE_SIZE], walk->key, &walk->key) &&
+        walk->key.at[0] == pool->id.v) {
+        const struct node *node = query_node(core, (node_id){(uint32_t)walk->key.at[2]});
+        must(node != NULL);
+        space_empty(node, &walk->room, ret);
+        return true;
+    }
+    walk->ended = true;
+    walk->times = nodes_to_come(pool);
+    elastic_flavor(pool, &walk->flavor);
+    space_empty(&walk->flavor, &walk->room, ret);
+    return walk->times > 0;
 }
 
 /* How many instances of the request, at most `max`, all empty nodes take together. */
@@ -36,11 +63,11 @@ static uint32_t holds_together(const struct core *core, const struct pool *pool,
                                const struct request *request, uint32_t max)
 {
     uint32_t count = 0;
-    struct okey key = {{pool->id.v, 0, 0, 0}};
-    struct space_room room;
+    struct node_walk walk = {.key = {{pool->id.v, 0, 0, 0}}};
     struct space place;
-    while (count < max && next_empty(core, pool, &key, &room, &place)) {
-        count += fit_count(&place, request, max - count);
+    while (count < max && next_empty(core, pool, &walk, &place)) {
+        const uint64_t more = (uint64_t)fit_count(&place, request, max - count) * walk.times;
+        count = more < max - count ? count + (uint32_t)more : max;
     }
     must(count <= max);
     return count;
@@ -52,10 +79,9 @@ static int64_t largest_with_rest(const struct core *core, const struct pool *poo
 {
     int64_t best = -1;
     must(what.kind != LOWER_NAMED || what.named < request->named_count);
-    struct okey key = {{pool->id.v, 0, 0, 0}};
-    struct space_room room;
+    struct node_walk walk = {.key = {{pool->id.v, 0, 0, 0}}};
     struct space place;
-    while (next_empty(core, pool, &key, &room, &place)) {
+    while (next_empty(core, pool, &walk, &place)) {
         best = lower_largest(&place, request, what, lower_asked(request, what), best);
     }
     return best;
@@ -85,10 +111,9 @@ static int64_t largest_alone(const struct core *core, const struct pool *pool,
 {
     int64_t best = 0;
     must(what.kind != LOWER_NAMED || what.named < request->named_count);
-    struct okey key = {{pool->id.v, 0, 0, 0}};
-    struct space_room room;
+    struct node_walk walk = {.key = {{pool->id.v, 0, 0, 0}}};
     struct space place;
-    while (next_empty(core, pool, &key, &room, &place)) {
+    while (next_empty(core, pool, &walk, &place)) {
         const int64_t total = node_total(place.node, request, what);
         best = total > best ? total : best;
     }
@@ -109,10 +134,9 @@ static bool refuse_devices(const struct core *core, const struct pool *pool,
 {
     uint32_t most = 0;
     must(ret->have == 0); /* no node takes an instance */
-    struct okey key = {{pool->id.v, 0, 0, 0}};
-    struct space_room room;
+    struct node_walk walk = {.key = {{pool->id.v, 0, 0, 0}}};
     struct space place;
-    while (next_empty(core, pool, &key, &room, &place)) {
+    while (next_empty(core, pool, &walk, &place)) {
         most = place.node->device_count > most ? place.node->device_count : most;
     }
     const uint64_t have = most >= 64 ? UINT64_MAX : ((uint64_t)1 << most) - 1;
@@ -178,11 +202,10 @@ static bool refuse_aux(const struct core *core, const struct pool *pool,
     if (request_has_slots(request)) {
         return false;
     }
-    must(pool->node_count > 0);
-    struct okey key = {{pool->id.v, 0, 0, 0}};
-    struct space_room room;
+    must(pool->node_count > 0 || elastic_pool(pool));
+    struct node_walk walk = {.key = {{pool->id.v, 0, 0, 0}}};
     struct space place;
-    while (next_empty(core, pool, &key, &room, &place)) {
+    while (next_empty(core, pool, &walk, &place)) {
         if (place.node->aux_max > 0) {
             return false;
         }
@@ -224,7 +247,7 @@ bool explain_possible(const struct core *core, const struct pool *pool,
                       const struct request *request, uint32_t gang_size, struct reason *ret)
 {
     must(gang_size > 0);
-    if (pool->node_count == 0) {
+    if (pool->node_count == 0 && nodes_to_come(pool) == 0) {
         return true;
     }
     const uint32_t holds = holds_together(core, pool, request, gang_size);

@@ -1,0 +1,88 @@
+/* check_launch.c - checks the launches of pools: K14 and K16.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "base/must.h"
+#include "core/check.h"
+#include "core/model/launch.h"
+#include "core/model/limits.h"
+#include "core/model/node.h"
+#include "core/model/oindex.h"
+#include "core/model/pool.h"
+#include "core/model/table.h"
+#include "core/state/elastic.h"
+#include "core/state/key.h"
+#include "core/state/query.h"
+#include "core/state/state.h"
+
+/* The keys that the orders should have, counted in `counts`. */
+struct launch_check {
+    const struct core *core;
+    uint64_t *counts;
+};
+
+static void expect(struct launch_check *expected, enum order order, struct okey key)
+{
+    must(oindex_has(&expected->core->orders[order], key)); /* K5 */
+    expected->counts[order]++;
+}
+
+/* K16: the node of a launch knows the launch, and is idle while it has no work. */
+static void check_launch_node(struct launch_check *expected, const struct launch *launch)
+{
+    const struct node *node = table_get(&expected->core->nodes, launch->node.v);
+    const bool live = launch->state != LAUNCH_ENDING;
+    if (live && node == NULL && launch->join_by_ms != 0) {
+        expect(expected, ORDER_DEADLINE,
+               (struct okey){{(uint64_t)launch->join_by_ms, DEADLINE_JOIN, launch->id.v}});
+    }
+    if (live && launch->idle_ms != 0) {
+        expect(expected, ORDER_LAUNCH_IDLE,
+               (struct okey){{launch->pool.v, (uint64_t)launch->idle_ms, launch->id.v}});
+    }
+    if (elastic_pool(query_pool(expected->core, launch->pool)) && node != NULL) {
+        must(node->launch.v == launch->id.v);
+        must((launch->idle_ms != 0) == (node->instance_count + node->claim_count == 0));
+    }
+}
+
+/* K16: the counts of the pool's launches, and the moment at which a node may go. */
+static void check_pool_launches(struct launch_check *expected, const struct pool *pool)
+{
+    const struct core *core = expected->core;
+    uint32_t counts[3] = {0};
+    for (const struct launch *launch = query_launch_next(core, (launch_id){0}); launch != NULL;
+         launch = query_launch_next(core, launch->id)) {
+        const bool own = launch->pool.v == pool->id.v;
+        const bool live = own && launch->state != LAUNCH_ENDING;
+        counts[0] += own;
+        counts[1] += live;
+        counts[2] += live && launch->node.v == 0;
+    }
+    must(counts[0] == pool->launch_count);
+    must(counts[1] == pool->launch_live);
+    must(counts[2] == pool->launch_starting);
+    must((elastic_shrink_first(core, pool) != NULL) == (pool->shrink_ms != 0));
+    if (pool->shrink_ms != 0) {
+        expect(expected, ORDER_DEADLINE,
+               (struct okey){{(uint64_t)pool->shrink_ms, DEADLINE_SHRINK, pool->id.v}});
+    }
+}
+
+/* K14: a launch is of a pool that exists; only a machine that was up has joined as a node. */
+void check_launch(const struct core *core, uint64_t *counts)
+{
+    struct launch_check own = {.core = core, .counts = counts};
+    struct launch_check *expected = &own;
+    must(core->launches.count <= LAUNCHES_MAX);
+    for (uint64_t id = table_next(&core->pools, 0); id != 0; id = table_next(&core->pools, id)) {
+        check_pool_launches(expected, table_get(&core->pools, id));
+    }
+    for (const struct launch *launch = query_launch_next(core, (launch_id){0}); launch != NULL;
+         launch = query_launch_next(core, launch->id)) {
+        must(query_pool(core, launch->pool) != NULL);
+        must(launch->state < LAUNCH_STATE_COUNT);
+        must(launch->node.v == 0 || table_get(&core->nodes, launch->node.v) != NULL);
+        must(launch->node.v == 0 || launch->state >= LAUNCH_RUNNING);
+        must(launch->changed_ms >= launch->asked_ms);
+        check_launch_node(expected, launch);
+    }
+}

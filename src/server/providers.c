@@ -1,0 +1,326 @@
+/* providers.c - see providers.h. SPDX-License-Identifier: Apache-2.0 */
+#include "server/providers.h"
+
+#include "api/join.h"
+#include "base/log.h"
+#include "core/core.h"
+#include "core/model/effect.h"
+#include "core/model/pool.h"
+#include "core/model/spec.h"
+#include "core/state/fact.h"
+#include "core/state/query.h"
+#include "io/loop.h"
+#include "provider/local/local.h"
+#include "provider/provider.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum {
+    LIST_MS = 2000,       /* from one look at all machines to the next */
+    LIST_IDLE_MS = 60000, /* likewise, while there are no launches */
+    URL_MAX = 512,
+    NODE_NAME_MAX = NAME_LEN_MAX + 1,
+};
+
+/* What a provider has said and the core does not know yet. */
+struct provider_said {
+    struct provider_answer answer;
+    char name[TEXT_LEN_MAX + 1];
+    char node[NAME_LEN_MAX + 1];
+    char words[TEXT_LEN_MAX + 1];
+};
+
+struct providers {
+    struct providers_options o;
+    struct provider *at[POOL_PROVIDER_COUNT]; /* NULL: the kind has none, or it could not be made */
+    struct loop_timer *timer;
+    char url[URL_MAX]; /* "": no order may go out yet */
+    VEC(struct provider_said *) said;
+    VEC(launch_id) listed; /* launches whose machines the list under way has named */
+};
+
+/* A launch whose join token is on its way to the disk. */
+struct launching {
+    struct parked_answer hold;
+    struct providers *providers;
+    launch_id launch;
+    char secret[TOKEN_SECRET_MAX];
+};
+
+static struct provider *provider_of(const struct providers *providers, pool_id id)
+{
+    const struct pool *pool = query_pool(ledger_core(providers->o.ledger), id);
+    return pool == NULL ? NULL : providers->at[pool->provider];
+}
+
+/* ---- what providers say ---- */
+
+static void said_add(struct providers *providers, const struct provider_answer *answer)
+{
+    struct provider_said *said = xcalloc(1, sizeof *said);
+    said->answer = *answer;
+    (void)str_copy(said->name, sizeof said->name, answer->name);
+    (void)str_copy(said->node, sizeof said->node, answer->node);
+    (void)str_copy(said->words, sizeof said->words, answer->words);
+    said->answer.name = said->name;
+    said->answer.node = said->node;
+    said->answer.words = said->words;
+    vec_push(&providers->said, said);
+    loop_wake(providers->o.loop);
+}
+
+static void reported(void *ctx, const struct provider_report *report)
+{
+    struct providers *providers = ctx;
+    const struct core *core = ledger_core(providers->o.ledger);
+    struct provider_answer answer;
+    if (core == NULL || !provider_answer_of(query_server_uuid(core), report, &answer)) {
+        return; /* another server's machine, or no state to compare with */
+    }
+    vec_push(&providers->listed, answer.launch);
+    said_add(providers, &answer);
+}
+
+void providers_turn_end(struct providers *providers)
+{
+    if (providers->said.count == 0 || ledger_state(providers->o.ledger) != LEDGER_OPEN) {
+        return;
+    }
+    struct arena arena;
+    struct facts facts;
+    arena_init(&arena);
+    fact_list_init(&facts, &arena);
+    const size_t count = providers->said.count;
+    struct provider_answer *answers = arena_new(&arena, struct provider_answer, count);
+    for (size_t i = 0; i < count; i++) {
+        answers[i] = providers->said.at[i]->answer;
+    }
+    struct input in = {.type = INPUT_PROVIDER,
+                       .actor = "provider",
+                       .cause = "",
+                       .provider = {.answers = answers, .count = (uint32_t)count}};
+    must(ledger_input(providers->o.ledger, &in, &facts) == VERDICT_OK);
+    arena_done(&arena);
+    for (size_t i = 0; i < count; i++) {
+        free(providers->said.at[i]);
+    }
+    vec_clear(&providers->said);
+}
+
+/* ---- orders ---- */
+
+static void launch_now(struct providers *providers, const struct core *core,
+                       const struct launch *launch, const char *secret)
+{
+    const struct pool *pool = query_pool(core, launch->pool);
+    struct provider *provider = provider_of(providers, launch->pool);
+    char key[PROVIDER_KEY_MAX];
+    char node[NODE_NAME_MAX + 32];
+    must(pool != NULL);
+    provider_key(query_server_uuid(core), launch->id, key);
+    (void)snprintf(node, sizeof node, "%s-%" PRIu64, query_pool_name(core, launch->pool),
+                   launch->id.v);
+    if (provider == NULL || strlen(node) > NAME_LEN_MAX) {
+        const struct provider_answer none = {
+            .launch = launch->id,
+            .says = PROVIDER_FAILED,
+            .name = "",
+            .node = "",
+            .words = provider == NULL ? "this server cannot bring up such nodes"
+                                      : "the name of the pool is too long for names of nodes",
+        };
+        said_add(providers, &none);
+        return;
+    }
+    provider->ops->launch(provider, &(struct provider_order){
+                                        .key = key,
+                                        .pool = query_pool_name(core, launch->pool),
+                                        .node = node,
+                                        .slots = pool->node_slots,
+                                        .cpu_milli = pool->node_cpu_milli,
+                                        .memory_bytes = pool->node_memory_bytes,
+                                        .server = providers->url,
+                                        .join_token = secret,
+                                    });
+}
+
+static void token_stored(struct parked_answer *hold, const struct error *failure)
+{
+    struct launching *launching = (struct launching *)(void *)hold;
+    struct providers *providers = launching->providers;
+    const struct core *core = ledger_core(providers->o.ledger);
+    const struct launch *launch =
+        failure != NULL || core == NULL ? NULL : query_launch(core, launching->launch);
+    if (launch != NULL && launch->state != LAUNCH_ENDING) {
+        launch_now(providers, core, launch, launching->secret);
+    }
+    free(launching);
+}
+
+/* Makes a join token for one node, and launches when the token is on disk. */
+static void launch_order(struct providers *providers, const struct core *core,
+                         const struct launch *launch)
+{
+    struct launching *launching = xcalloc(1, sizeof *launching);
+    struct store_token token;
+    const char *pool = query_pool_name(core, launch->pool);
+    const int64_t now_ms = ledger_now_ms(providers->o.ledger);
+    token_make(SCOPE_JOIN, pool, now_ms, &token, launching->secret);
+    join_limit(&token, pool, 1);
+    token.expires_ms = now_ms + JOIN_EXPIRES_MS;
+    launching->providers = providers;
+    launching->launch = launch->id;
+    launching->hold.fn = token_stored;
+    ledger_token(providers->o.ledger, &token);
+    ledger_hold(providers->o.ledger, &launching->hold);
+}
+
+static void end_order(struct providers *providers, const struct core *core, launch_id launch,
+                      pool_id pool)
+{
+    struct provider *provider = provider_of(providers, pool);
+    char key[PROVIDER_KEY_MAX];
+    provider_key(query_server_uuid(core), launch, key);
+    if (provider != NULL) {
+        provider->ops->terminate(provider, key);
+        return;
+    }
+    const struct provider_answer gone = {
+        .launch = launch, .says = PROVIDER_GONE, .name = "", .node = "", .words = ""};
+    said_add(providers, &gone);
+}
+
+static void order_give(struct providers *providers, const struct effect *effect)
+{
+    const struct core *core = ledger_core(providers->o.ledger);
+    const struct launch *launch = core == NULL ? NULL : query_launch(core, effect->launch);
+    if (launch == NULL || providers->url[0] == '\0' ||
+        ledger_state(providers->o.ledger) != LEDGER_OPEN) {
+        return; /* providers_start() and the list give the order again */
+    }
+    loop_timer_set(providers->timer, loop_now_ms(providers->o.loop) + LIST_MS);
+    if (effect->type == EFFECT_LAUNCH) {
+        launch_order(providers, core, launch);
+    } else {
+        end_order(providers, core, launch->id, launch->pool);
+    }
+}
+
+void providers_committed(struct providers *providers, const struct batch *batch)
+{
+    for (size_t i = 0; i < batch->effects.count; i++) {
+        const enum effect_type type = batch->effects.at[i].type;
+        if (type == EFFECT_LAUNCH || type == EFFECT_TERMINATE) {
+            order_give(providers, &batch->effects.at[i]);
+        }
+    }
+}
+
+void providers_start(struct providers *providers, const char *url)
+{
+    const struct core *core = ledger_core(providers->o.ledger);
+    must(core != NULL);
+    must(str_copy(providers->url, sizeof providers->url, url));
+    for (const struct launch *launch = query_launch_next(core, (launch_id){0}); launch != NULL;
+         launch = query_launch_next(core, launch->id)) {
+        order_give(providers,
+                   &(struct effect){
+                       .type = launch->state == LAUNCH_ENDING ? EFFECT_TERMINATE : EFFECT_LAUNCH,
+                       .launch = launch->id,
+                   });
+    }
+    loop_timer_set(providers->timer, loop_now_ms(providers->o.loop) + LIST_MS);
+}
+
+/* ---- the list ---- */
+
+static bool is_listed(const struct providers *providers, launch_id launch)
+{
+    for (size_t i = 0; i < providers->listed.count; i++) {
+        if (providers->listed.at[i].v == launch.v) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A list has come. A machine whose launch has ended is ended; a launch that the provider worked on and whose machine is
+ * not in the list has gone. */
+static void list_done(void *ctx)
+{
+    struct providers *providers = ctx;
+    const struct core *core = ledger_core(providers->o.ledger);
+    for (size_t i = 0; i < providers->listed.count; i++) {
+        if (query_launch(core, providers->listed.at[i]) == NULL) {
+            char key[PROVIDER_KEY_MAX];
+            provider_key(query_server_uuid(core), providers->listed.at[i], key);
+            struct provider *local = providers->at[POOL_LOCAL];
+            local->ops->terminate(local, key);
+        }
+    }
+    for (const struct launch *launch = query_launch_next(core, (launch_id){0}); launch != NULL;
+         launch = query_launch_next(core, launch->id)) {
+        if (launch->state != LAUNCH_ASKED && !is_listed(providers, launch->id)) {
+            const struct provider_answer gone = {.launch = launch->id,
+                                                 .says = PROVIDER_GONE,
+                                                 .name = "",
+                                                 .node = "",
+                                                 .words = "its agent has ended"};
+            said_add(providers, &gone);
+        }
+    }
+}
+
+static void list_due(void *ctx)
+{
+    struct providers *providers = ctx;
+    struct provider *local = providers->at[POOL_LOCAL];
+    const bool open = ledger_state(providers->o.ledger) == LEDGER_OPEN;
+    if (open && local != NULL && providers->said.count == 0) {
+        vec_clear(&providers->listed);
+        local->ops->list(local, list_done, providers);
+    }
+    const bool any =
+        open && query_launch_next(ledger_core(providers->o.ledger), (launch_id){0}) != NULL;
+    loop_timer_set(providers->timer,
+                   loop_now_ms(providers->o.loop) + (any || !open ? LIST_MS : LIST_IDLE_MS));
+}
+
+/* ---- life ---- */
+
+struct providers *providers_new(const struct providers_options *options)
+{
+    struct providers *providers = xcalloc(1, sizeof *providers);
+    char dir[4096];
+    struct error e;
+    providers->o = *options;
+    providers->timer = loop_timer_new(options->loop, list_due, providers);
+    const struct provider_sink sink = {.ctx = providers, .report = reported};
+    const int len = snprintf(dir, sizeof dir, "%s/local", options->dir);
+    must(len > 0);
+    if ((size_t)len >= sizeof dir ||
+        local_provider_new(dir, sink, &providers->at[POOL_LOCAL], &e) != ERR_OK) {
+        log_warn("pools with the provider local get no nodes", kv_error(&e));
+    }
+    return providers;
+}
+
+void providers_free(struct providers *providers)
+{
+    if (providers == NULL) {
+        return;
+    }
+    loop_timer_free(providers->timer);
+    for (unsigned i = 0; i < POOL_PROVIDER_COUNT; i++) {
+        if (providers->at[i] != NULL) {
+            providers->at[i]->ops->free(providers->at[i]);
+        }
+    }
+    for (size_t i = 0; i < providers->said.count; i++) {
+        free(providers->said.at[i]);
+    }
+    vec_done(&providers->said);
+    vec_done(&providers->listed);
+    free(providers);
+}

@@ -1,0 +1,363 @@
+/* test_elastic.c - pools whose provider brings nodes up and down: how many nodes a pool asks for, when a node goes, what
+ * happens when the provider fails. After each step the rig checks all invariants and reads the state back from its bytes.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/sched/explain/explain.h"
+#include "org_rig.h"
+
+static const int64_t IDLE_MS = 60 * 1000;
+static const int64_t STARTING_MS = 10 * 60 * 1000;
+
+/* A provider that brings up to three nodes of two slots each. */
+static void three_nodes(struct pool_spec *spec)
+{
+    spec->provider = POOL_LOCAL;
+    spec->nodes_min = 0;
+    spec->nodes_max = 3;
+    spec->node_slots = 2;
+    spec->node_cpu_milli = 4000;
+    spec->node_memory_bytes = (int64_t)2 << 30;
+    spec->node_idle_ms = IDLE_MS;
+    spec->max_starting_ms = STARTING_MS;
+}
+
+static void one_always(struct pool_spec *spec)
+{
+    three_nodes(spec);
+    spec->nodes_min = 1;
+}
+
+static void two_free_slots(struct pool_spec *spec)
+{
+    three_nodes(spec);
+    spec->headroom = 2;
+}
+
+static void begin(struct org *org, void (*pool)(struct pool_spec *))
+{
+    org_init(org);
+    org_pool(org, pool);
+}
+
+static const struct pool *pool_of(const struct org *org)
+{
+    return query_pool(org->rig.core, org_pool_id);
+}
+
+/* Runs one pass. Returns how many nodes the pool asked for. */
+static size_t asks(struct org *org)
+{
+    (void)org_pass(org);
+    return rig_count(&org->rig, FACT_LAUNCH_ASKED);
+}
+
+/* The machine of this launch comes up, and its agent joins. */
+static node_id joins(struct org *org, unsigned launch)
+{
+    char name[32];
+    (void)snprintf(name, sizeof name, "default-%u", launch);
+    return rig_node(&org->rig, name, 2, 0, (uint8_t)(100 + launch));
+}
+
+static void says(struct org *org, uint64_t launch, enum provider_says what, const char *words)
+{
+    const struct provider_answer answer = {
+        .launch = {launch}, .says = what, .name = "", .node = "", .words = words};
+    struct input in = {.type = INPUT_PROVIDER, .provider = {.answers = &answer, .count = 1}};
+    assert_int_equal(rig_do(&org->rig, in), VERDICT_OK);
+}
+
+/* Time passes, and the deadlines that have come are handled. */
+static void later(struct org *org, int64_t ms)
+{
+    org->rig.now_ms += ms;
+    struct input in = {.type = INPUT_TICK};
+    assert_int_equal(rig_do(&org->rig, in), VERDICT_OK);
+}
+
+static enum launch_state state_of(const struct org *org, uint64_t launch)
+{
+    const struct launch *row = query_launch(org->rig.core, (launch_id){launch});
+    assert_non_null(row);
+    return (enum launch_state)row->state;
+}
+
+static task_id work(struct org *org, unsigned slots, uint32_t instances)
+{
+    return org_submit(org, (struct org_task){.slots = slots, .instances = instances});
+}
+
+/* ---- growth ---- */
+
+static void a_pool_grows_for_tasks_without_a_place(void **state)
+{
+    (void)state;
+    struct org org;
+    begin(&org, three_nodes);
+    assert_int_equal(asks(&org), 0); /* nothing waits */
+    const task_id task = work(&org, 1, 3);
+    assert_int_equal(asks(&org), 2); /* two instances share a node */
+    assert_int_equal(asks(&org), 0); /* the nodes on their way count */
+    (void)joins(&org, 1);
+    assert_int_equal(asks(&org), 0);
+    assert_int_equal(query_task(org.rig.core, task)->waiting_count, 1);
+    (void)joins(&org, 2);
+    org_settle(&org);
+    assert_true(org_runs(&org, task));
+    assert_int_equal(pool_of(&org)->launch_live, 2);
+    org_done(&org);
+}
+
+static void a_pool_never_grows_beyond_its_maximum(void **state)
+{
+    (void)state;
+    struct org org;
+    begin(&org, three_nodes);
+    (void)work(&org, 2, 50);
+    assert_int_equal(asks(&org), 3);
+    for (unsigned i = 1; i <= 3; i++) {
+        (void)joins(&org, i);
+    }
+    org_settle(&org);
+    assert_int_equal(pool_of(&org)->launch_count, 3);
+    org_done(&org);
+}
+
+static void what_no_node_can_run_is_refused_and_launches_nothing(void **state)
+{
+    (void)state;
+    struct org org;
+    begin(&org, three_nodes);
+    struct task_spec spec = rig_spec();
+    spec.slots_milli = SLOT_MILLI;
+    spec.memory_bytes = (int64_t)3 << 30;
+    assert_int_equal(rig_try_submit(&org.rig, spec), VERDICT_REFUSED);
+    assert_int_equal(org.rig.facts.refusal.code, REASON_TOO_LARGE);
+    assert_int_equal(org.rig.facts.refusal.available, (int64_t)2 << 30);
+    spec.memory_bytes = ASK_NOTHING;
+    spec.gang = true;
+    spec.instances = 7; /* three nodes hold six */
+    assert_int_equal(rig_try_submit(&org.rig, spec), VERDICT_REFUSED);
+    assert_int_equal(org.rig.facts.refusal.code, REASON_GANG_TOO_LARGE);
+    assert_int_equal(asks(&org), 0);
+    spec.instances = 6;
+    assert_int_equal(rig_try_submit(&org.rig, spec), VERDICT_OK);
+    assert_int_equal(asks(&org), 3);
+    org_done(&org);
+}
+
+static void tasks_beyond_a_limit_launch_nothing(void **state)
+{
+    (void)state;
+    struct org org;
+    begin(&org, three_nodes);
+    const account_id small = org_add(&org, ACCOUNT_PROJECT, "small", "default");
+    org_quota(&org, small, (struct org_quota){.guaranteed = 0, .limit = 2, .weight = 1});
+    for (unsigned i = 0; i < 5; i++) {
+        (void)org_submit(&org, (struct org_task){.project = "small", .slots = 1});
+    }
+    assert_int_equal(asks(&org), 1);
+    org_done(&org);
+}
+
+static void a_gang_counts_the_places_that_are_free(void **state)
+{
+    (void)state;
+    struct org org;
+    begin(&org, one_always);
+    assert_int_equal(asks(&org), 1); /* the minimum */
+    (void)joins(&org, 1);
+    (void)org_submit(&org, (struct org_task){.slots = 2, .instances = 2, .gang = true});
+    assert_int_equal(asks(&org), 1); /* one of the two instances has a place on the first node */
+    org_done(&org);
+}
+
+static void free_slots_are_kept_ready(void **state)
+{
+    (void)state;
+    struct org org;
+    begin(&org, two_free_slots);
+    assert_int_equal(asks(&org), 1);
+    (void)joins(&org, 1);
+    org_settle(&org);
+    assert_int_equal(pool_of(&org)->launch_live, 1);
+    (void)work(&org, 1, 1);
+    org_settle(&org); /* the task starts, one slot is free, two are wanted */
+    assert_int_equal(pool_of(&org)->launch_live, 2);
+    (void)joins(&org, 2);
+    org_settle(&org);
+    later(&org, IDLE_MS); /* three slots are free: the node without work would leave one */
+    assert_int_equal(state_of(&org, 2), LAUNCH_RUNNING);
+    org_done(&org);
+}
+
+/* ---- shrinking ---- */
+
+static void a_node_without_work_goes_after_a_time(void **state)
+{
+    (void)state;
+    struct org org;
+    begin(&org, three_nodes);
+    const task_id task = work(&org, 2, 2);
+    assert_int_equal(asks(&org), 2);
+    const node_id first = joins(&org, 1);
+    (void)joins(&org, 2);
+    org_settle(&org);
+    const unsigned idle = query_instance(org.rig.core, task, 0)->node.v == first.v ? 1 : 2;
+    rig_report(&org.rig, task, 0, REPORT_ENDED, 0);
+    later(&org, IDLE_MS - 1);
+    assert_int_equal(state_of(&org, idle), LAUNCH_RUNNING);
+    later(&org, 1);
+    assert_int_equal(state_of(&org, idle), LAUNCH_ENDING);
+    assert_int_equal(state_of(&org, 3 - idle), LAUNCH_RUNNING); /* its node has work */
+    (void)work(&org, 1, 1);
+    assert_int_equal(asks(&org), 1); /* the node that ends takes no more work */
+    says(&org, idle, PROVIDER_GONE, "");
+    assert_null(query_launch(org.rig.core, (launch_id){idle}));
+    assert_int_equal(pool_of(&org)->node_count, 1);
+    org_done(&org);
+}
+
+static void the_minimum_stays(void **state)
+{
+    (void)state;
+    struct org org;
+    begin(&org, one_always);
+    assert_int_equal(asks(&org), 1);
+    (void)joins(&org, 1);
+    org_settle(&org);
+    later(&org, 100 * IDLE_MS);
+    assert_int_equal(state_of(&org, 1), LAUNCH_RUNNING);
+    assert_int_equal(pool_of(&org)->shrink_ms, 0); /* no deadline wakes anybody */
+    org_pool(&org, three_nodes);                   /* without a minimum */
+    later(&org, 0);
+    assert_int_equal(state_of(&org, 1), LAUNCH_ENDING);
+    org_done(&org);
+}
+
+/* ---- what goes wrong ---- */
+
+static void a_provider_that_fails_is_asked_again_later(void **state)
+{
+    (void)state;
+    struct org org;
+    struct explanation why;
+    begin(&org, three_nodes);
+    const task_id task = work(&org, 2, 1);
+    int64_t wait_ms = 0;
+    for (unsigned launch = 1; launch < 5; launch++) {
+        assert_int_equal(asks(&org), 1);
+        explain_task(org.rig.core, task, &why);
+        assert_int_equal(why.reason.code, REASON_NODES_STARTING);
+        says(&org, launch, PROVIDER_FAILED, "no capacity");
+        assert_string_equal(query_pool_refusal(pool_of(&org)), "no capacity");
+        const int64_t next_ms = pool_of(&org)->launch_retry_ms - org.rig.now_ms;
+        assert_true(next_ms > wait_ms); /* each time later */
+        wait_ms = next_ms;
+        assert_int_equal(asks(&org), 0);
+        assert_int_equal(pool_of(&org)->wake_ms, pool_of(&org)->launch_retry_ms);
+        explain_task(org.rig.core, task, &why);
+        assert_int_equal(why.reason.code, REASON_PROVIDER_FAILED);
+        assert_int_equal(why.reason.until_ms, pool_of(&org)->launch_retry_ms);
+        org.rig.now_ms += next_ms;
+    }
+    assert_int_equal(asks(&org), 1);
+    (void)joins(&org, 5);
+    assert_string_equal(query_pool_refusal(pool_of(&org)), "");
+    org_settle(&org);
+    assert_true(org_runs(&org, task));
+    org_done(&org);
+}
+
+static void an_agent_that_does_not_join_is_given_up(void **state)
+{
+    (void)state;
+    struct org org;
+    begin(&org, three_nodes);
+    (void)work(&org, 2, 1);
+    assert_int_equal(asks(&org), 1);
+    says(&org, 1, PROVIDER_REQUESTED, "");
+    later(&org, STARTING_MS - 1);
+    assert_int_equal(state_of(&org, 1), LAUNCH_REQUESTED);
+    later(&org, 1);
+    assert_int_equal(state_of(&org, 1), LAUNCH_ENDING);
+    (void)joins(&org, 1); /* too late: the node is nobody's */
+    assert_int_equal(query_launch(org.rig.core, (launch_id){1})->node.v, 0);
+    org_done(&org);
+}
+
+static void tasks_of_a_machine_that_is_gone_run_again(void **state)
+{
+    (void)state;
+    struct org org;
+    begin(&org, three_nodes);
+    const task_id task = work(&org, 2, 1);
+    assert_int_equal(asks(&org), 1);
+    (void)joins(&org, 1);
+    org_settle(&org);
+    assert_true(org_runs(&org, task));
+    says(&org, 1, PROVIDER_GONE, "spot taken back");
+    assert_int_equal(query_task(org.rig.core, task)->waiting_count, 1);
+    assert_int_equal(pool_of(&org)->node_count, 0);
+    assert_int_equal(asks(&org), 1); /* a machine that had joined is no failed launch */
+    (void)joins(&org, 2);
+    org_settle(&org);
+    assert_true(org_runs(&org, task));
+    org_done(&org);
+}
+
+static void the_machine_of_a_lost_node_ends(void **state)
+{
+    (void)state;
+    struct org org;
+    begin(&org, three_nodes);
+    (void)work(&org, 2, 1);
+    assert_int_equal(asks(&org), 1);
+    const node_id node = joins(&org, 1);
+    org_settle(&org);
+    assert_int_equal(rig_on_node(&org.rig, INPUT_NODE_SILENT, node), VERDICT_OK);
+    assert_int_equal(rig_on_node(&org.rig, INPUT_NODE_LOST, node), VERDICT_OK);
+    assert_int_equal(state_of(&org, 1), LAUNCH_ENDING);
+    assert_int_equal(asks(&org), 1); /* another node takes its place */
+    org_done(&org);
+}
+
+static void a_provider_with_nodes_cannot_be_changed(void **state)
+{
+    (void)state;
+    struct org org;
+    struct arena arena;
+    struct pool_spec spec;
+    begin(&org, three_nodes);
+    (void)work(&org, 2, 1);
+    assert_int_equal(asks(&org), 1);
+    arena_init(&arena);
+    query_pool_spec(org.rig.core, org_pool_id, &arena, &spec);
+    spec.provider = POOL_STATIC;
+    struct input in = {.type = INPUT_POOL_EDIT, .pool = {.pool = org_pool_id, .spec = &spec}};
+    assert_int_equal(rig_do(&org.rig, in), VERDICT_CONFLICT);
+    spec.provider = POOL_LOCAL;
+    spec.nodes_min = 4;
+    assert_int_equal(rig_do(&org.rig, in), VERDICT_REFUSED);
+    arena_done(&arena);
+    org_done(&org);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_pool_grows_for_tasks_without_a_place),
+        cmocka_unit_test(a_pool_never_grows_beyond_its_maximum),
+        cmocka_unit_test(what_no_node_can_run_is_refused_and_launches_nothing),
+        cmocka_unit_test(tasks_beyond_a_limit_launch_nothing),
+        cmocka_unit_test(a_gang_counts_the_places_that_are_free),
+        cmocka_unit_test(free_slots_are_kept_ready),
+        cmocka_unit_test(a_node_without_work_goes_after_a_time),
+        cmocka_unit_test(the_minimum_stays),
+        cmocka_unit_test(a_provider_that_fails_is_asked_again_later),
+        cmocka_unit_test(an_agent_that_does_not_join_is_given_up),
+        cmocka_unit_test(tasks_of_a_machine_that_is_gone_run_again),
+        cmocka_unit_test(the_machine_of_a_lost_node_ends),
+        cmocka_unit_test(a_provider_with_nodes_cannot_be_changed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
