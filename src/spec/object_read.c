@@ -198,6 +198,10 @@ void object_read_field(const struct doc_value *v, void *object)
     case RECORD_MS:
         duration_read(v, row, at);
         break;
+    case RECORD_MEMORY:
+        (void)fields_value_amount(v, amount_bytes, "a size like 64Gi or a number of bytes",
+                                  (int64_t *)(void *)((char *)at + row->record.offset));
+        break;
     case RECORD_TEXTS:
         texts_read(v, row, at);
         break;
@@ -208,7 +212,6 @@ void object_read_field(const struct doc_value *v, void *object)
     case RECORD_BITS:
     case RECORD_PART:
     case RECORD_ROWS:
-    case RECORD_MEMORY:
     case RECORD_TIME:
     case RECORD_AMOUNTS:
     case RECORD_ID16:

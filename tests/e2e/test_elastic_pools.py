@@ -1,0 +1,112 @@
+"""Pools that grow and shrink by themselves: real agents, which the server starts and ends on its own machine.
+
+What happened is read from what the tasks wrote and from the processes of the machine, not from the server's word alone.
+SPDX-License-Identifier: Apache-2.0
+"""
+import os
+import signal
+
+def outputs(w):
+    """A directory into which tasks write."""
+    made = w.root / "outputs"
+    made.mkdir()
+    made.chmod(0o777)
+    return made
+
+
+def nodes(w, pool):
+    return sorted(node["name"] for node in w.api("GET", f"nodes?pool={pool}").json["items"])
+
+
+def pool_of(w, name):
+    return w.api("GET", f"pools/{name}").json
+
+
+def machines(w):
+    """The processes of nodes that the server brought up: command lines that name its directory `local`."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/cmdline", "rb") as file:
+                words = file.read().split(b"\0")
+        except OSError:
+            continue
+        if any(str(w.dir / "local").encode() in word for word in words):
+            found.append(int(pid))
+    return found
+
+
+def test_from_zero_to_five_and_back(weir):
+    w = weir()
+    out = outputs(w)
+    w.weir("pool", "create", "burst", "--provider", "local", "--max", "5", "--idle", "1s")
+    assert pool_of(w, "burst")["provider"]["max"] == 5 and machines(w) == []
+    w.weir("run", "--pool", "burst", "--", "true")
+    task = w.weir("submit", "--pool", "burst", "-n", "5", "--", "sh", "-c",
+                  f"echo $WEIR_NODE > {out}/$WEIR_INDEX; while [ ! -e {out}/go ]; do sleep 0.1; done").stdout.strip()
+    w.wait_until(lambda: len(list(out.iterdir())) == 5, "five instances at once")
+    wrote = {path.read_text().strip() for path in out.iterdir()}
+    assert len(wrote) == 5 and wrote == set(nodes(w, "burst"))
+    (out / "go").touch()
+    w.weir("wait", task)
+    w.wait_until(lambda: nodes(w, "burst") == [] and machines(w) == [], "no node is left")
+    assert list((w.dir / "local").iterdir()) == []
+    asked = [e for e in w.weir("events", "--pool", "burst", "--json").stdout.splitlines() if "launch-asked" in e]
+    assert len(asked) == 5  # one for the first task, four more for the second
+
+
+def test_what_no_node_can_run_is_refused_at_once(weir):
+    w = weir()
+    w.weir("pool", "create", "burst", "--provider", "local", "--max", "2", "--node-slots", "2")
+    answer = w.weir("submit", "--pool", "burst", "--slots", "1", "--memory", "1Gi", "--", "true", check=False)
+    assert answer.returncode == 9 and "the largest node of pool 'burst' has 0" in answer.stderr
+    answer = w.weir("submit", "--pool", "burst", "--gang", "-n", "5", "--", "true", check=False)
+    assert answer.returncode == 9 and "hold 4" in answer.stderr
+    answer = w.weir("pool", "edit", "burst", "--min", "3", check=False)
+    assert answer.returncode == 2 and "min" in answer.stderr and "max is 2" in answer.stderr
+    assert pool_of(w, "burst")["provider"]["min"] == 0 and machines(w) == []
+
+
+def test_a_killed_server_finds_its_nodes_again(weir):
+    w = weir()
+    out = outputs(w)
+    w.weir("pool", "create", "burst", "--provider", "local", "--max", "2", "--idle", "1s")
+    task = w.weir("submit", "--pool", "burst", "-n", "2", "--", "sh", "-c",
+                  f"echo $WEIR_NODE >> {out}/$WEIR_INDEX; while [ ! -e {out}/go ]; do sleep 0.1; done").stdout.strip()
+    w.wait_until(lambda: len(list(out.iterdir())) == 2, "two instances")
+    before = nodes(w, "burst")
+    os.kill(w.pid_of("server"), signal.SIGKILL)
+    w.kill()
+    w.start()
+    w.wait_until(lambda: all(n["state"] == "up" for n in w.api("GET", "nodes?pool=burst").json["items"]), "both nodes are back")
+    assert nodes(w, "burst") == before
+    (out / "go").touch()
+    w.weir("wait", task)
+    assert [path.read_text().count("\n") for path in sorted(out.glob("[0-9]*"))] == [1, 1]  # each started once
+    w.wait_until(lambda: nodes(w, "burst") == [] and machines(w) == [], "no node is left")
+
+
+def test_a_provider_that_cannot_says_so(weir):
+    w = weir()
+    local = w.dir / "local"
+    local.rmdir()
+    local.write_text("in the way")
+    w.weir("pool", "create", "burst", "--provider", "local", "--max", "1")
+    task = w.weir("submit", "--pool", "burst", "--", "true").stdout.strip()
+    w.wait_until(lambda: "cannot make" in w.weir("explain", task).stdout, "the words of the provider")
+    shown = w.weir("pool", "show", "burst").stdout
+    assert "provider says" in shown and "cannot make" in shown and "asked again" in shown
+    local.unlink()
+    local.mkdir(mode=0o711)
+    w.weir("wait", task)
+    assert pool_of(w, "burst")["launches"]["refusal"] == ""
+
+
+def test_free_slots_are_kept_ready(weir):
+    w = weir()
+    w.weir("pool", "create", "warm", "--provider", "local", "--min", "1", "--max", "3", "--headroom", "1", "--idle", "1s")
+    w.wait_until(lambda: len(nodes(w, "warm")) == 1, "the minimum")
+    task = w.weir("submit", "--pool", "warm", "--", "sleep", "600").stdout.strip()
+    w.wait_until(lambda: len(nodes(w, "warm")) == 2, "a second node for the headroom")
+    w.weir("kill", "--yes", task)
+    w.wait_until(lambda: len(nodes(w, "warm")) == 1 and len(machines(w)) == 2, "the minimum again: one agent, one supervisor")
