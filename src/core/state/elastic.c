@@ -135,7 +135,8 @@ void elastic_node_close(struct core *core, const struct node *node, const struct
         elastic_shrink_update(core, before->pool);
     }
     if (node->launch.v == 0 || has_work(node) == has_work(before)) {
-        if (elastic_pool(query_pool(core, node->pool))) {
+        /* A removed node may be of a deleted pool, whose row stays. */
+        if (elastic_pool(table_get(&core->pools, node->pool.v))) {
             elastic_shrink_update(core, node->pool);
         }
         return;
