@@ -119,6 +119,8 @@ struct scenario {
     VEC(struct scenario_action) actions; /* sorted by time, then as in the file */
     uint64_t rows_bad;                   /* malformed rows of a trace, which were left out */
     const char *row_bad_first;           /* place and problem of the first malformed row */
+    uint64_t names_changed;              /* texts of a trace that are no names and became others */
+    const char *name_changed_first;      /* the first of them, and what it became */
     bool names_needed;                   /* a job or an action refers to another job by name */
 };
 

@@ -267,6 +267,10 @@ void summary_text(const struct result *result, const struct scenario *scenario,
         buf_addf(out, "rows        %s left out; the first: %s\n",
                  sim_text_count(scenario->rows_bad, text), scenario->row_bad_first);
     }
+    if (scenario->names_changed > 0) {
+        buf_addf(out, "names       %s changed; the first: %s\n",
+                 sim_text_count(scenario->names_changed, text), scenario->name_changed_first);
+    }
     tasks_line(result, out);
     not_started_line(result, out);
     refused_lines(result, out);

@@ -12,6 +12,17 @@ static void kv_seconds(struct json_out *j, const char *key, int64_t ms)
     json_out_kv_milli(j, key, ms);
 }
 
+/* Writes the first of `count` things; null: there is none. */
+static void kv_first(struct json_out *j, const char *key, uint64_t count, const char *first)
+{
+    json_out_key(j, key);
+    if (count > 0) {
+        json_out_text(j, first);
+    } else {
+        json_out_null(j);
+    }
+}
+
 static void spread_json(struct json_out *j, const char *key, const struct spread *spread)
 {
     json_out_key(j, key);
@@ -210,12 +221,9 @@ void summary_json(const struct result *result, const struct engine *engine,
     kv_seconds(&j, "span", result->span_ms);
     json_out_kv_bool(&j, "stopped", result->stopped);
     json_out_kv_u64(&j, "rows_left_out", scenario->rows_bad);
-    json_out_key(&j, "row_left_out_first");
-    if (scenario->rows_bad > 0) {
-        json_out_text(&j, scenario->row_bad_first);
-    } else {
-        json_out_null(&j);
-    }
+    kv_first(&j, "row_left_out_first", scenario->rows_bad, scenario->row_bad_first);
+    json_out_kv_u64(&j, "names_changed", scenario->names_changed);
+    kv_first(&j, "name_changed_first", scenario->names_changed, scenario->name_changed_first);
     tasks_json(&j, result);
     budgets_json(&j, &result->paid);
     refusals_json(&j, result);

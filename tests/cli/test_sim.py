@@ -160,6 +160,34 @@ def test_the_first_row_left_out_is_shown(tmp_path):
     assert found["rows_left_out"] == 2 and found["row_left_out_first"].endswith(":2:3: duration: a number of 0 or more is wanted, not 'x'")
 
 
+def test_a_trace_keeps_projects_apart_and_says_which_names_it_changed(tmp_path):
+    trace = tmp_path / "t.csv"
+    trace.write_text("submit,duration,gpus,project\n0,5,1,team \x1b[31mred\n0,5,1,a b\n0,5,1,a-b\n0,5,1,a/b\n")
+    done = sim("--trace", trace, "--nodes", "1x8")
+    assert "names       3 changed; the first: project 'team \\x1b[31mred' is 'team---31mred' here\n" in done.stdout
+    found = json.loads(sim("--trace", trace, "--nodes", "1x8", "--json").stdout)
+    assert len(found["accounts"]) == 4 and found["names_changed"] == 3
+
+
+def test_a_trace_with_a_column_twice_is_refused(tmp_path):
+    trace = tmp_path / "t.csv"
+    trace.write_text("submit,duration,gpus,Duration\n0,5,1,7\n")
+    done = sim("--trace", trace, "--nodes", "1x8")
+    assert done.returncode == 2 and f"{trace}:1:22: the header names the column 'duration' twice; --columns duration=#2" in done.stderr
+    assert json.loads(sim("--trace", trace, "--nodes", "1x8", "--columns", "duration=#4", "--json").stdout)["completion"]["max"] == 7
+
+
+def test_a_wide_job_of_a_trace_runs_where_the_same_task_of_a_scenario_does(tmp_path):
+    """249 slots have no equal parts that 32 nodes of 8 hold."""
+    trace = tmp_path / "t.csv"
+    trace.write_text("submit,duration,gpus,name\n0,600,249,wide\n0,600,257,wider\n")
+    found = json.loads(sim("--trace", trace, "--nodes", "32x8", "--json").stdout)
+    assert found["tasks"]["completed"] == 1 and [one["task"] for one in found["refusals"]] == ["wider"]
+    path = tmp_path / "s.yaml"
+    path.write_text("nodes: [{name: n, count: 32, gpus: 8}]\ntasks: [{name: wide, runs: 10m, resources: {gpu: 249}}]\n")
+    assert json.loads(sim(path, "--json").stdout)["tasks"]["completed"] == 1
+
+
 def test_arrivals_of_a_trace_are_stretched(tmp_path):
     """The factor of the command line and that of a scenario file mean the same."""
     trace = tmp_path / "t.csv"
