@@ -62,15 +62,27 @@ static int64_t span(const struct result *r)
 /* Returns percent in thousandths. */
 static int64_t allocated(const struct result *r)
 {
-    return r->capacity_milli == 0
-               ? 0
-               : (int64_t)((__int128)r->allocated_milli * 100000 / r->capacity_milli);
+    return sim_text_part_milli(r->allocated_milli, r->capacity_milli);
+}
+static int64_t useful(const struct result *r)
+{
+    return sim_text_part_milli(r->useful_milli, r->capacity_milli);
+}
+static int64_t slowdown_mean(const struct result *r)
+{
+    return r->slowdown.mean_ms;
+}
+static int64_t slowdown_p99(const struct result *r)
+{
+    return r->slowdown.p99_ms;
+}
+static int64_t lost_part(const struct result *r)
+{
+    return sim_text_part_milli(r->work_lost_slot_ms, r->allocated_slot_ms);
 }
 static int64_t fragmented(const struct result *r)
 {
-    return r->capacity_milli == 0
-               ? 0
-               : (int64_t)((__int128)r->fragmented_milli * 100000 / r->capacity_milli);
+    return sim_text_part_milli(r->fragmented_milli, r->capacity_milli);
 }
 static int64_t queue_mean(const struct result *r)
 {
@@ -117,13 +129,17 @@ static const struct figure figures[] = {
     {"wait, max", "wait_max", FIGURE_TIME, wait_max},
     {"completion, mean", "completion_mean", FIGURE_TIME, completion_mean},
     {"completion, p99", "completion_p99", FIGURE_TIME, completion_p99},
+    {"slowdown, mean", "slowdown_mean", FIGURE_MILLI, slowdown_mean},
+    {"slowdown, p99", "slowdown_p99", FIGURE_MILLI, slowdown_p99},
     {"whole run", "span", FIGURE_TIME, span},
     {"allocated, %", "allocated_percent", FIGURE_PERCENT, allocated},
+    {"useful, %", "useful_percent", FIGURE_PERCENT, useful},
     {"in pieces, %", "fragmented_percent", FIGURE_PERCENT, fragmented},
     {"queue, mean", "queue_mean", FIGURE_MILLI, queue_mean},
     {"completed", "completed", FIGURE_COUNT, completed},
     {"evictions", "evictions", FIGURE_COUNT, evictions},
     {"work lost, slot-hours", "work_lost_slot_hours", FIGURE_MILLI, work_lost},
+    {"work lost, %", "work_lost_percent", FIGURE_PERCENT, lost_part},
     {"short, slots", "shortfall_max", FIGURE_MILLI, shortfall},
     {"owed, longest", "below_longest", FIGURE_TIME, owed},
 };

@@ -14,7 +14,8 @@ static struct pool_sample slots_at(const struct sample *sample, int pool)
 {
     return pool >= 0 ? sample->pools[pool]
                      : (struct pool_sample){sample->allocated_milli, sample->capacity_milli,
-                                            sample->fragmented_milli};
+                                            sample->fragmented_milli, sample->kept_milli,
+                                            sample->lost_milli};
 }
 
 static void allocation_chart(const struct report_page *report, int pool, const char *label)
@@ -129,7 +130,7 @@ static int64_t waits_count(const struct engine *engine, int64_t counts[static WA
         if (records[i].started_ms < 0) { /* has not started yet, or started before the run */
             continue;
         }
-        const int64_t wait_ms = records[i].started_ms - records[i].submitted_ms;
+        const int64_t wait_ms = engine_records_waited(engine, &records[i]);
         size_t bin = 0;
         while (bin + 1 < WAIT_BINS && wait_ms >= wait_bins[bin].below_ms) {
             bin++;
@@ -177,8 +178,8 @@ void report_charts_waits(const struct report_page *report)
     }
     axes.x_max = (int64_t)(bins + 1 < WAIT_BINS ? bins + 1 : bins);
     report_section(report->out, "Waits",
-                   "From submission to the first start: percent of the tasks that started, each "
-                   "bar up to the time below it.");
+                   "All the time in which a task waited, also after an eviction: percent of the "
+                   "tasks that started, each bar up to the time below it.");
     chart_begin_bars(&chart, report->out, &axes, labels);
     for (size_t i = 0; i < (size_t)axes.x_max; i++) {
         wait_bar(&chart, i, counts[i], started);

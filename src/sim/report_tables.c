@@ -123,10 +123,11 @@ void report_tables(const struct report_page *report)
 {
     const struct result *result = report->result;
     pools_table(report);
-    times_table(report, &(struct report_times){"Waits by size and account",
-                                               "From submission to the first start.", &result->wait,
-                                               result->wait_by_size,
-                                               offsetof(struct account_result, wait)});
+    times_table(report,
+                &(struct report_times){
+                    "Waits by size and account",
+                    "All the time in which a task waited, also after an eviction.", &result->wait,
+                    result->wait_by_size, offsetof(struct account_result, wait)});
     times_table(report,
                 &(struct report_times){"Completion times",
                                        "From submission to the end, of tasks that completed.",

@@ -66,3 +66,9 @@ const char *sim_text_milli(int64_t milli, char *out)
                    size % 10);
     return out;
 }
+
+int64_t sim_text_part_milli(int64_t part, int64_t whole)
+{
+    enum { PERCENT_MILLI = 100 * 1000 };
+    return whole == 0 ? 0 : (int64_t)((__int128)part * PERCENT_MILLI / whole);
+}

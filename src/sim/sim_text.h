@@ -18,5 +18,8 @@ const char *sim_text_count(uint64_t count, char *out);
 /* Writes `part` of `whole` in percent with two places: "12.34". */
 const char *sim_text_percent(int64_t part, int64_t whole, char *out);
 
+/* Returns `part` of `whole` in thousandths of a percent; 0 if there is no whole. */
+int64_t sim_text_part_milli(int64_t part, int64_t whole);
+
 /* Writes thousandths with one place: "12.3". */
 const char *sim_text_milli(int64_t milli, char *out);

@@ -58,6 +58,40 @@ def test_json_tasks_and_summary_say_the_same(scenario, tmp_path):
     assert f"{found['tasks']['submitted']:,} submitted" in sim(scenario).stdout
 
 
+EVICTED = """
+nodes: [{name: n, count: 2, gpus: 4}]
+tasks:
+  - {name: low, project: p2, runs: 2h, resources: {gpu: 8}, priority: 10}
+  - {name: high, project: p2, at: 1h, runs: 1h, resources: {gpu: 4}, priority: 90}
+  - {name: tenth, project: p10, at: 4h, runs: 5s, resources: {gpu: 8}}
+"""
+
+
+def test_time_after_an_eviction_is_waiting_and_its_work_is_not_useful(tmp_path):
+    """`low` does an hour of eight slots, waits an hour for `high`, and does two hours."""
+    path, tasks = tmp_path / "evicted.yaml", tmp_path / "tasks.csv"
+    path.write_text(EVICTED)
+    found = json.loads(sim(path, "--json", "--tasks", tasks).stdout)
+    low = next(csv.DictReader(tasks.open()))
+    assert [float(low[key]) for key in ("started", "ended", "wait", "requeued", "work_lost")] == [0, 14400, 3600, 3600, 8 * 3600]
+    assert found["wait"]["max"] == 3600 and found["sizes"][1]["wait"]["mean"] == 1800
+    assert found["tasks"]["work_lost_slot_hours"] == 8 and found["tasks"]["work_lost_percent"] == pytest.approx(100 * 8 / 28.011, abs=0.01)
+    assert found["useful_mean"] == pytest.approx(20.011 * 3600 / found["span"], abs=0.002)
+    assert [one["lost"] for one in found["samples"] if one["at"] < 3600] == [8] * sum(one["at"] < 3600 for one in found["samples"])
+    assert all(one["lost"] == 0 for one in found["samples"] if one["at"] >= 3600)
+    # low takes 4 h instead of 2; high and tenth, which counts as 10 s long, are not slowed down.
+    assert found["slowdown"] == {"count": 3, "mean": 1.333, "p50": 1, "p90": 2, "p99": 2, "max": 2}
+    text = sim(path).stdout
+    assert "\nslowdown    1.3 on average; p50 1.0, p99 2.0, max 2.0\n" in text
+    assert "\nlost        8.0 slot-hours of work, 28.56 % of what was done\n" in text and "\nuseful      62.5" in text
+
+
+def test_accounts_are_sorted_as_people_sort(tmp_path):
+    path = tmp_path / "many.yaml"
+    path.write_text("nodes: [{name: n, gpus: 8}]\ntasks:\n" + "".join(f"  - {{runs: 1h, project: p{i}}}\n" for i in (10, 2, 1, 21)))
+    assert [one["name"] for one in json.loads(sim(path, "--json").stdout)["accounts"]] == ["p1", "p2", "p10", "p21"]
+
+
 def test_the_report_is_one_page_that_needs_nothing_else(scenario, tmp_path):
     report = tmp_path / "report.html"
     assert sim(scenario, "--report", report).returncode == 0
