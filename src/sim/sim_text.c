@@ -3,6 +3,7 @@
 #include "sim/sim_text.h"
 
 #include "base/must.h"
+#include "base/time_text.h"
 
 #include <inttypes.h>
 
@@ -31,6 +32,16 @@ const char *sim_text_span(int64_t ms, char *out)
         const int64_t hours = rounded(ms, HOUR);
         (void)snprintf(out, SIM_TEXT_MAX, "%" PRId64 "d%02" PRId64 "h", hours / 24, hours % 24);
     }
+    return out;
+}
+
+const char *sim_text_date(int64_t ms, char *out)
+{
+    enum { DAY_LEN = 10, MINUTE_LEN = 16 };
+    char text[TIME_TEXT_MAX];
+    time_text(ms, text);
+    text[DAY_LEN] = ' ';
+    (void)snprintf(out, SIM_TEXT_MAX, "%.*s", MINUTE_LEN, text);
     return out;
 }
 

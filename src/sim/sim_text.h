@@ -12,6 +12,9 @@ enum { SIM_TEXT_MAX = 48 };
  * rounded. `out` has SIM_TEXT_MAX bytes in all functions here. */
 const char *sim_text_span(int64_t ms, char *out);
 
+/* Writes "2017-10-01 00:00": a moment since 1970, in UTC. */
+const char *sim_text_date(int64_t ms, char *out);
+
 /* Writes "1,234,567". */
 const char *sim_text_count(uint64_t count, char *out);
 

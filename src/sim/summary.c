@@ -281,6 +281,11 @@ void summary_text(const struct result *result, const struct scenario *scenario,
     }
     buf_addf(out, "time        %s, seed %" PRIu64 "\n", sim_text_span(result->span_ms, text),
              scenario->seed);
+    if (scenario->begins_ms > 0) {
+        char from[SIM_TEXT_MAX];
+        buf_addf(out, "dates       %s to %s UTC\n", sim_text_date(scenario->begins_ms, from),
+                 sim_text_date(scenario->begins_ms + result->span_ms, text));
+    }
     if (result->stopped) {
         buf_add_str(out, "stopped     before the end: all figures are as of that moment\n");
     }

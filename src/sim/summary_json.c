@@ -3,6 +3,7 @@
 #include "sim/summary.h"
 
 #include "base/json_out.h"
+#include "base/time_text.h"
 #include "sim/sim_text.h"
 
 enum { MS_PER_HOUR = 3600 * 1000 };
@@ -13,7 +14,7 @@ static void kv_seconds(struct json_out *j, const char *key, int64_t ms)
     json_out_kv_milli(j, key, ms);
 }
 
-/* Writes the first of `count` things; null: there is none. */
+/* Writes a text, such as the first of `count` things; null: the count is 0. */
 static void kv_first(struct json_out *j, const char *key, uint64_t count, const char *first)
 {
     json_out_key(j, key);
@@ -227,6 +228,9 @@ void summary_json(const struct result *result, const struct engine *engine,
     json_out_kv_text(&j, "scenario", scenario->name);
     json_out_kv_u64(&j, "seed", scenario->seed);
     kv_seconds(&j, "span", result->span_ms);
+    char begins[TIME_TEXT_MAX];
+    time_text(scenario->begins_ms, begins);
+    kv_first(&j, "begins", (uint64_t)scenario->begins_ms, begins);
     json_out_kv_bool(&j, "stopped", result->stopped);
     json_out_kv_u64(&j, "rows_left_out", scenario->rows_bad);
     kv_first(&j, "row_left_out_first", scenario->rows_bad, scenario->row_bad_first);

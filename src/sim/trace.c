@@ -309,9 +309,31 @@ static must_use enum err job_add(struct trace *trace, const struct trace_row *ro
     return ERR_OK;
 }
 
-/* Shifts all times so that the first job of the trace arrives at 0. */
-static void times_shift(struct scenario *scenario, size_t first)
+/* Learns from a comment like "; UnixStartTime: 749458803" which moment the trace calls 0. */
+static void comment_read(struct trace *trace)
 {
+    uint64_t seconds;
+    const struct csv *csv = &trace->csv;
+    if (csv->count >= 3 && str_is(csv->fields[1], "UnixStartTime:") &&
+        str_to_u64(csv->fields[2], &seconds) && seconds <= (uint64_t)AMOUNT_MS_MAX / SECOND_MS) {
+        trace->unix_ms = (int64_t)seconds * SECOND_MS;
+    }
+}
+
+/* Notes the date of the first job. Arrivals that are stretched have no dates any more. */
+static void date_note(const struct trace *trace, int64_t origin_ms)
+{
+    struct scenario *scenario = trace->scenario;
+    const bool dated = trace->clock == CLOCK_DATES || trace->unix_ms > 0;
+    if (dated && scenario->begins_ms == 0 && trace->options->arrivals == 0) {
+        scenario->begins_ms = trace->unix_ms + origin_ms;
+    }
+}
+
+/* Shifts all times so that the first job of the trace arrives at 0. */
+static void times_shift(const struct trace *trace, size_t first)
+{
+    struct scenario *scenario = trace->scenario;
     int64_t origin_ms = INT64_MAX;
     for (size_t i = first; i < scenario->jobs.count; i++) {
         const int64_t at_ms = scenario->jobs.at[i].at_ms;
@@ -319,6 +341,9 @@ static void times_shift(struct scenario *scenario, size_t first)
     }
     for (size_t i = first; i < scenario->jobs.count; i++) {
         scenario->jobs.at[i].at_ms -= origin_ms;
+    }
+    if (first < scenario->jobs.count) {
+        date_note(trace, origin_ms);
     }
 }
 
@@ -354,6 +379,7 @@ static must_use enum err rows_read(struct trace *trace, struct error *e)
     while (csv_next(&trace->csv)) {
         struct trace_row row;
         if (comment != 0 && trace->csv.fields[0].len > 0 && trace->csv.fields[0].p[0] == comment) {
+            comment_read(trace);
             continue;
         }
         enum err r = row_read(trace, &row, e);
@@ -419,7 +445,7 @@ enum err trace_read(const struct trace_options *options, struct str text, struct
     map_free(trace.kinds);
     trace_names_done(&trace.projects);
     trace_names_done(&trace.users);
-    times_shift(scenario, first);
+    times_shift(&trace, first);
     r = r == ERR_OK ? times_check(&trace, first, e) : r;
     times_stretch(&trace, first);
     return r == ERR_OK ? times_check(&trace, first, e) : r;

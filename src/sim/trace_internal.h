@@ -70,6 +70,7 @@ struct trace {
     struct trace_nodes nodes;
     uint32_t header_count;  /* columns of the header; 0: no header */
     enum trace_clock clock; /* how the first row writes its time */
+    int64_t unix_ms;        /* the moment that the trace calls 0; 0: the trace does not say */
     const struct trace_options *options;
 };
 

@@ -80,6 +80,28 @@ static void philly_has_dates_and_clusters(void **state)
     assert_true(second->kind->spec.gang);
 }
 
+static void a_trace_may_have_dates(void **state)
+{
+    (void)state;
+    reads("submit,duration\n5,10\n", "csv", NULL);
+    assert_int_equal(scenario.begins_ms, 0);
+    reads("; UnixStartTime: 749458803\n 1 100 5 60 4 -1 -1 4 120 -1 1 7 3 -1 1 -1 -1 -1\n", "swf",
+          NULL);
+    assert_int_equal(scenario.begins_ms, 749458903000);
+}
+
+static void arrivals_that_are_stretched_have_no_dates(void **state)
+{
+    (void)state;
+    const struct trace_options how = {.file = "t.csv", .arrivals = 5178};
+    const char *text = "submit,duration\n2017-10-01 00:00:45,30\n";
+    struct error e;
+    assert_int_equal(trace_read(&how, str_of(text), &scenario, &e), ERR_OK);
+    assert_int_equal(scenario.begins_ms, 0);
+    reads(text, "csv", NULL);
+    assert_int_equal(scenario.begins_ms, 1506816045000);
+}
+
 static void openb_has_shares_and_models(void **state)
 {
     (void)state;
@@ -366,6 +388,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_SCENARIO(philly_has_dates_and_clusters),
+        WITH_SCENARIO(a_trace_may_have_dates),
+        WITH_SCENARIO(arrivals_that_are_stretched_have_no_dates),
         WITH_SCENARIO(openb_has_shares_and_models),
         WITH_SCENARIO(swf_has_comments_and_missing_values),
         WITH_SCENARIO(swf_of_a_job_that_never_ran),
