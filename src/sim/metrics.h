@@ -98,5 +98,9 @@ struct result {
 void metrics_result(const struct metrics *metrics, const struct engine *engine, struct arena *arena,
                     struct result *ret);
 
+/* Returns the time of a completed task from submission to end, divided by its length, in
+ * thousandths: at least 1,000. -1: the task has not completed, or its length is not known. */
+int64_t metrics_result_slowdown(const struct job_record *record);
+
 /* Returns the samples of the run, the oldest first. */
 const struct series *metrics_series(const struct metrics *metrics);

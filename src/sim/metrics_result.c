@@ -51,12 +51,10 @@ static bool is_chosen(const struct job_record *record, struct metric_pick chosen
             spread_class_of(record->slots_milli) == (uint32_t)chosen.size_class);
 }
 
-/* Returns the time of a completed task from submission to end, divided by its length, in
- * thousandths. A task never takes less than its length. -1: the length is not known. */
-static int64_t slowdown_of(const struct job_record *record)
+int64_t metrics_result_slowdown(const struct job_record *record)
 {
     const int64_t runs_ms = record->job->runs_ms;
-    if (runs_ms == RUNS_FOR_EVER) {
+    if (record->state != TASK_COMPLETED || runs_ms == RUNS_FOR_EVER) {
         return -1;
     }
     const int64_t least_ms = runs_ms < SLOWDOWN_RUNS_MS_MIN ? SLOWDOWN_RUNS_MS_MIN : runs_ms;
@@ -91,7 +89,7 @@ static void spreads(const struct engine *engine, struct metric_pick chosen,
     for (size_t i = 0; i < count; i++) {
         if (records[i].state == TASK_COMPLETED && is_chosen(&records[i], chosen)) {
             times[ended++] = records[i].ended_ms - records[i].submitted_ms;
-            ratios[known] = slowdown_of(&records[i]);
+            ratios[known] = metrics_result_slowdown(&records[i]);
             known += ratios[known] >= 0;
         }
     }

@@ -101,8 +101,8 @@ struct scenario {
     const struct doc *doc; /* the whole file; NULL: not from a file */
     struct arena arena;    /* owns everything below */
     uint64_t seed;
-    uint32_t jobs_max;      /* SCENARIO_JOBS_MAX; tests set a lower limit */
-    uint32_t nodes_max;     /* NODES_MAX; tests set a lower limit */
+    uint32_t jobs_max;  /* SCENARIO_JOBS_MAX; tests set a lower limit */
+    uint32_t nodes_max; /* NODES_MAX; tests set a lower limit */
     /* The moment since 1970 at which the scenario begins, by the trace or the state; 0: not known. */
     int64_t begins_ms;
     int64_t until_ms;       /* the end; 0: the run ends when nothing is left to happen */

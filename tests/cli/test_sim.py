@@ -86,6 +86,23 @@ def test_time_after_an_eviction_is_waiting_and_its_work_is_not_useful(tmp_path):
     assert "\nlost        8.0 slot-hours of work, 28.56 % of what was done\n" in text and "\nuseful      62.5" in text
 
 
+def test_the_report_shows_dates_and_settings(tmp_path):
+    trace, path, report = tmp_path / "t.csv", tmp_path / "s.yaml", tmp_path / "r.html"
+    trace.write_text("submit,duration,gpus\n2017-10-01 20:00:00,7200,4\n2017-10-04 12:00:00,3600,4\n")
+    path.write_text("pools: [{name: default, patience: 4d, scheduler: {policy: priority}}, {name: other}]\nnodes: [{name: n, gpus: 4}]\n")
+    done = sim(path, "--trace", trace, "--report", report)
+    assert "\ndates       2017-10-01 20:00 to 2017-10-04 13:00 UTC\n" in done.stdout
+    page = report.read_text()
+    assert "; 2017-10-01 20:00 to 2017-10-04 13:00 UTC" in page and ">2 Oct</span>" in page and ">12:00</span>" in page
+    chart = json.loads(html.unescape(re.search(r'<data value="([^"]*)">', page)[1]))
+    assert chart["begins"] == 1506888000
+    assert json.loads(sim(path, "--trace", trace, "--json").stdout)["begins"] == "2017-10-01T20:00:00.000Z"
+    settings = page.split("<h2>Settings of the pools</h2>")[1]
+    rows = dict(re.findall(r'<tr><td>([^<]+)</td><td class="(\w+ ?)', settings))
+    assert rows["patience"] == "own" and rows["policy"] == "own" and rows["placement"] == "plain"
+    assert '<td>patience</td><td class="own">4d</td>' in settings and '<td>idle_for_waiting</td><td class="plain">2 %</td>' in settings
+
+
 def test_accounts_are_sorted_as_people_sort(tmp_path):
     path = tmp_path / "many.yaml"
     path.write_text("nodes: [{name: n, gpus: 8}]\ntasks:\n" + "".join(f"  - {{runs: 1h, project: p{i}}}\n" for i in (10, 2, 1, 21)))
@@ -97,7 +114,7 @@ def test_the_report_is_one_page_that_needs_nothing_else(scenario, tmp_path):
     assert sim(scenario, "--report", report).returncode == 0
     page = report.read_text()
     assert page.startswith("<!doctype html>") and page.endswith("</html>\n")
-    assert page.count("<svg") == page.count("</svg>") == 6  # allocation, queue, waits, shares together and of two
+    assert page.count("<svg") == page.count("</svg>") == 8  # allocation, queue, waits and slowdown over time, waits, shares together and of two
     assert "three teams" in page and "prefers-color-scheme: dark" in page and "@media print" in page
     assert "http:" not in page and "https:" not in page and "src=" not in page and "url(" not in page
     assert "default-src 'none'" in page.split("</head>")[0]  # nor could it ask anybody
@@ -110,15 +127,25 @@ def test_the_report_shows_the_numbers_of_the_summary(scenario, tmp_path):
     found = json.loads(sim(scenario, "--report", report, "--json").stdout)
     page = report.read_text()
     charts = [json.loads(html.unescape(value)) for value in re.findall(r'<data value="([^"]*)">', page)]
-    [allocated, idle, there] = charts[0]["series"]
-    assert (allocated["name"], idle["name"], there["name"]) == ("allocated", "idle, too small", "there")
-    assert allocated["values"] == [one["allocated"] for one in found["samples"]]
-    assert there["values"] == [one["capacity"] for one in found["samples"]]
+    bands = {one["name"]: one["values"] for one in charts[0]["series"]}
+    assert set(bands) <= {"in use", "in use, work lost later", "kept for waiting tasks", "idle, too small", "there"}
+    nothing = [0] * len(found["samples"])
+    lost, kept = bands.get("in use, work lost later", nothing), bands.get("kept for waiting tasks", nothing)
+    assert lost == [one["lost"] for one in found["samples"]] != nothing  # nodes crash
+    assert [sum(pair) for pair in zip(bands["in use"], lost)] == pytest.approx([one["allocated"] for one in found["samples"]])
+    idle = [max(0, one["capacity"] - one["allocated"]) for one in found["samples"]]
+    assert kept == [min(one["kept"], free) for one, free in zip(found["samples"], idle)]
+    assert all(piece + keep <= free + 0.001 for piece, keep, free in zip(bands["idle, too small"], kept, idle))
+    assert bands["there"] == [one["capacity"] for one in found["samples"]]
     assert charts[0]["step"] == found["samples"][1]["at"] and charts[0]["max"] == found["span"]
     assert charts[1]["series"][0]["values"] == [one["waiting"] for one in found["samples"]]
-    for at, one_account in enumerate(charts[2]["series"]):  # who used most comes first
+    waits, slow = charts[2]["series"], charts[3]["series"]
+    assert sum(waits[2]["values"]) == found["wait"]["count"] and sum(slow[2]["values"]) == found["slowdown"]["count"]
+    assert all(half <= most for half, most in zip(waits[1]["values"], waits[0]["values"]))
+    assert max(slow[0]["values"]) <= found["slowdown"]["max"]
+    for at, one_account in enumerate(charts[4]["series"]):  # who used most comes first
         place = found["sample_accounts"].index(one_account["name"])
-        used, share = charts[3 + at]["series"][:2]
+        used, share = charts[5 + at]["series"][:2]
         assert used["values"] == one_account["values"] == [one["used"][place] for one in found["samples"]]
         assert share["values"] == [one["share"][place] for one in found["samples"]]
     cards = re.findall(r'<div class="card"><b>([^<]*)</b><span>([^<]*)</span>', page)
@@ -150,8 +177,8 @@ def test_the_report_shows_those_who_used_most(tmp_path):
     found = json.loads(sim(path, "--report", report, "--json").stdout)
     assert len(found["sample_accounts"]) == 32 and found["sample_accounts"][31] is None  # 31 by name, and the rest
     charts = [json.loads(html.unescape(value)) for value in re.findall(r'<data value="([^"]*)">', report.read_text())]
-    assert [one["name"] for one in charts[2]["series"]] == [f"p{i}" for i in range(31, 24, -1)] + ["the others"]
-    total = [sum(one["values"][i] for one in charts[2]["series"]) for i in range(len(found["samples"]))]
+    assert [one["name"] for one in charts[4]["series"]] == [f"p{i}" for i in range(31, 24, -1)] + ["the others"]
+    total = [sum(one["values"][i] for one in charts[4]["series"]) for i in range(len(found["samples"]))]
     assert total == [one["allocated"] for one in found["samples"]]
 
 
