@@ -50,7 +50,7 @@ static const struct sim_option_row rows[] = {
     ROW("quiet", OPTION_FLAG, quiet, IN_ALL),
     ROW("skip-bad", OPTION_FLAG, skip_bad, IN_PLAYS),
     ROW("tasks", OPTION_TEXT, tasks, IN_RUN | IN_OPENB),
-    ROW("report", OPTION_TEXT, report, IN_RUN),
+    ROW("report", OPTION_TEXT, report, IN_PLAYS),
     ROW("trace", OPTION_TEXT, trace, IN_PLAYS),
     ROW("format", OPTION_TEXT, format, IN_PLAYS),
     ROW("columns", OPTION_TEXT, columns, IN_PLAYS),

@@ -330,6 +330,26 @@ def test_a_comparison_tells_differences_from_chance(scenario, tmp_path):
     assert " * " not in alone and "--seeds 42-51" in alone
 
 
+def test_a_comparison_has_a_page(scenario, tmp_path):
+    other, report = tmp_path / "<b>.yaml", tmp_path / "page.html"
+    other.write_text(SCENARIO.replace("count: 3", "count: 6"))
+    found = json.loads(sim("compare", scenario, other, "--seeds", "1-3", "--quiet", "--json", "--report", report).stdout)
+    page = report.read_text()
+    assert "teams.yaml and &lt;b&gt;.yaml" in page and "<b>.yaml" not in page
+    assert "http:" not in page and "default-src 'none'" in page and page.endswith("</html>\n")
+    mean = [sum(one["allocated_percent"]) / 3 for one in found]
+    bars = page.split("<h3>allocated, %</h3>")[1]
+    assert [float(one) for one in re.findall(r'<span class="(?:own|plain)">([\d.]+)', bars)[:2]] == pytest.approx(mean, abs=0.006)
+    [slots, queue] = [json.loads(html.unescape(value)) for value in re.findall(r'<data value="([^"]*)">', page)]
+    assert [one["name"] for one in slots["series"]] == ["A", "B"] and slots["max"] == pytest.approx(max(one["span"][0] for one in found))
+    alone = json.loads(sim(scenario, "--seed", "1", "--json").stdout)
+    at = [one["at"] for one in alone["samples"]].index(round(slots["step"] * 9, 3))  # steps are equal or one is twice the other
+    assert slots["series"][0]["values"][9] == alone["samples"][at]["allocated"]
+    assert queue["series"][0]["values"][9] == alone["samples"][at]["waiting"]
+    rows = dict(re.findall(r"<tr><td>([^<]+)</td><td>([^<]+)</td>", page.split("<h2>All figures</h2>")[1]))
+    assert len(rows) == len(found[0]) - 2 and rows["completed"] == f"{sum(found[0]['completed']) // 3:,}"
+
+
 def test_a_comparison_names_the_file_and_the_place_of_an_error(scenario, tmp_path):
     other = tmp_path / "other.yaml"
     for text, said in (("nodes: [{name: n, gpuz: 3}]\n", ":1:25: nodes[0].gpuz: unknown field"),
@@ -389,7 +409,7 @@ def test_a_state_of_a_server_is_played_on(tmp_path):
     (("-q", "x.yaml"), "unknown flag '-q'; `weir sim --help` lists them"),
     (("-quiet", "x.yaml"), "unknown flag '-quiet'; did you mean --quiet?"),
     (("--evnts", "x.yaml"), "unknown flag '--evnts'; did you mean --events?"),
-    (("compare", "a.yaml", "b.yaml", "--report", "r.html"), "--report is a flag of weir sim, not of weir sim compare"),
+    (("compare", "a.yaml", "b.yaml", "--events"), "--events is a flag of weir sim, not of weir sim compare"),
     (("x.yaml", "--ratio", "2"), "--ratio is a flag of weir sim openb, not of weir sim"),
     (("x.yaml", "--seeds", "1-3"), "--seeds is a flag of weir sim compare, not of weir sim"),
     (("x.yaml", "--seed", "1-3"), "a seed is a number, not '1-3'; several are for weir sim compare"),

@@ -65,6 +65,19 @@ def test_every_label_can_be_read(page, tmp_path, text, width):
         assert page.errors() == []
 
 
+@pytest.mark.parametrize("width", (360, 500, 1400))
+def test_every_label_of_a_comparison_can_be_read(page, tmp_path, width):
+    path, other, report = tmp_path / "teams.yaml", tmp_path / "a-file-with-a-name-that-goes-on-and-on-and-on.yaml", tmp_path / "page.html"
+    path.write_text(SCENARIO)
+    other.write_text(SCENARIO.replace("count: 3", "count: 4"))
+    assert sim("compare", path, other, other, "--seeds", "1-2", "--quiet", "--report", report).returncode == 0
+    for scheme in ("light", "dark"):
+        page.open(report.as_uri(), width, scheme)
+        assert page.value(UNREADABLE) == []
+        assert page.value(PALE) == []
+        assert page.errors() == []
+
+
 def test_the_pointer_and_the_keys_show_values(page, tmp_path):
     path, report = tmp_path / "teams.yaml", tmp_path / "report.html"
     path.write_text(SCENARIO)
