@@ -271,7 +271,8 @@ static const struct flag flags_sim_inputs[] = {
      COMPLETE_NONE, NULL},
     {"nodes", 0, FLAG_TEXT, "NxG", "N nodes of G GPUs, if no file describes nodes", COMPLETE_NONE,
      NULL},
-    {"patience", 0, FLAG_DURATION, "D", "patience of every pool", COMPLETE_NONE, NULL},
+    {"patience", 0, FLAG_TEXT, "D|auto", "patience of every pool; POOL=D or POOL=auto of one",
+     COMPLETE_NONE, NULL},
     {0},
 };
 

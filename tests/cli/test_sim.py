@@ -103,6 +103,20 @@ def test_the_report_shows_dates_and_settings(tmp_path):
     assert '<td>patience</td><td class="own">4d</td>' in settings and '<td>idle_for_waiting</td><td class="plain">2 %</td>' in settings
 
 
+def test_patience_is_given_for_all_pools_or_for_one(tmp_path):
+    path, report = tmp_path / "s.yaml", tmp_path / "r.html"
+    path.write_text("pools: [{name: gpu, patience: 4d}, {name: cpu}]\nnodes: [{name: n, gpus: 1}]\ntasks: [{runs: 1m}]\n")
+    for given, patience in (("auto", "auto auto auto"), ("90s", "1m30s 1m30s 1m30s"), ("gpu=auto", "auto auto auto"),
+                            ("60s,gpu=auto", "1m auto 1m"), ("cpu=5m", "auto 4d 5m"), ("default=0s", "0s 4d auto")):
+        assert sim(path, "--patience", given, "--report", report).returncode == 0
+        row = re.search(r"<tr><td>patience</td>(.*?)</tr>", report.read_text())[1]
+        assert " ".join(re.findall(r">([^<]+)<", row)) == patience
+    for given, said in (("now", "--patience: a duration like 60s, auto, or POOL=auto is wanted"), ("60s,", "not ''"),
+                        ("=auto", "not '=auto'"), ("tpu=auto", "--patience: there is no pool 'tpu' in the scenario")):
+        done = sim(path, "--patience", given)
+        assert done.returncode == 2 and said in done.stderr
+
+
 def test_accounts_are_sorted_as_people_sort(tmp_path):
     path = tmp_path / "many.yaml"
     path.write_text("nodes: [{name: n, gpus: 8}]\ntasks:\n" + "".join(f"  - {{runs: 1h, project: p{i}}}\n" for i in (10, 2, 1, 21)))
