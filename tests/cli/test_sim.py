@@ -117,6 +117,22 @@ def test_patience_is_given_for_all_pools_or_for_one(tmp_path):
         assert done.returncode == 2 and said in done.stderr
 
 
+def test_slots_kept_for_a_waiting_task_are_a_band(tmp_path):
+    """A gang of the whole pool beside small tasks: while places are kept for it they idle, and the budget pays exactly that."""
+    path, report = tmp_path / "gang.yaml", tmp_path / "r.html"
+    path.write_text("until: 20h\npools: [{name: default, scheduler: {policy: fifo}}]\nnodes: [{name: n, count: 4, gpus: 4}]\ntasks:\n"
+                    "  - {name: long, runs: 12h, resources: {gpu: 1}}\n  - {name: gang, at: 25m, runs: 1h, resources: {gpu: 4}, instances: 4, gang: true}\n"
+                    "streams: [{name: s, every: 4m, until: 14h, runs: {from: 30m, to: 50m}, resources: {gpu: 1}}]\n")
+    found = json.loads(sim(path, "--json", "--report", report).stdout)
+    kept = [one["kept"] for one in found["samples"]]
+    step_h = found["samples"][1]["at"] / 3600
+    assert sum(kept) * step_h == pytest.approx(found["budgets"]["idle_slot_hours"], rel=0.15) and max(kept) == 15
+    assert all(one["kept"] <= one["capacity"] - one["allocated"] for one in found["samples"])
+    bands = json.loads(html.unescape(re.search(r'<data value="([^"]*)">', report.read_text())[1]))["series"]
+    assert next(one["values"] for one in bands if one["name"] == "kept for waiting tasks") == kept
+    assert "idle, kept for waiting tasks" in report.read_text()
+
+
 def test_accounts_are_sorted_as_people_sort(tmp_path):
     path = tmp_path / "many.yaml"
     path.write_text("nodes: [{name: n, gpus: 8}]\ntasks:\n" + "".join(f"  - {{runs: 1h, project: p{i}}}\n" for i in (10, 2, 1, 21)))
