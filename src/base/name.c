@@ -2,7 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/name.h"
 
+#include <ctype.h>
 #include <stdbool.h>
+#include <string.h>
 
 enum { NAME_MAX_LEN = 63 };
 
@@ -33,4 +35,36 @@ enum err name_check(struct str name, const char *what, struct error *e)
                     what, str_shown(name), name.p);
     }
     return ERR_OK;
+}
+
+/* The number of digits at the beginning; leading zeroes are skipped and do not count. */
+static size_t digits_take(const char **p)
+{
+    while (**p == '0' && isdigit((unsigned char)(*p)[1]) != 0) {
+        (*p)++;
+    }
+    return strspn(*p, "0123456789");
+}
+
+int name_order(const char *a, const char *b)
+{
+    while (*a != '\0' && *b != '\0') {
+        if (isdigit((unsigned char)*a) != 0 && isdigit((unsigned char)*b) != 0) {
+            const size_t a_len = digits_take(&a);
+            const size_t b_len = digits_take(&b);
+            const int order =
+                a_len != b_len ? (a_len > b_len) - (a_len < b_len) : memcmp(a, b, a_len);
+            if (order != 0) {
+                return order;
+            }
+            a += a_len;
+            b += b_len;
+        } else if (*a != *b) {
+            return (unsigned char)*a - (unsigned char)*b;
+        } else {
+            a++;
+            b++;
+        }
+    }
+    return (unsigned char)*a - (unsigned char)*b;
 }

@@ -1,6 +1,7 @@
 /* cmd_node.c - `weir node …`. SPDX-License-Identifier: Apache-2.0 */
 #include "base/amount.h"
 #include "base/json_out.h"
+#include "base/name.h"
 #include "cli/api.h"
 #include "cli/cells.h"
 #include "cli/cmd.h"
@@ -151,7 +152,7 @@ static const struct list_column node_fields[] = {
 
 static int by_name(const struct doc *a, const struct doc *b)
 {
-    return text_order(item_text(a, "name"), item_text(b, "name"));
+    return name_order(item_text(a, "name"), item_text(b, "name"));
 }
 
 static const struct list_def node_list = {

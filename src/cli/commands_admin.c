@@ -271,13 +271,16 @@ static const struct flag flags_sim_inputs[] = {
      COMPLETE_NONE, NULL},
     {"nodes", 0, FLAG_TEXT, "NxG", "N nodes of G GPUs, if no file describes nodes", COMPLETE_NONE,
      NULL},
-    {"patience", 0, FLAG_DURATION, "D", "patience of every pool", COMPLETE_NONE, NULL},
+    {"patience", 0, FLAG_TEXT, "D|auto", "patience of every pool; POOL=D or POOL=auto of one",
+     COMPLETE_NONE, NULL},
     {0},
 };
 
 static const struct flag flags_sim_compare[] = {
     {"seeds", 0, FLAG_TEXT, "A-B", "run with each of these seeds", COMPLETE_NONE, NULL},
     {"json", 0, FLAG_BOOL, NULL, "every figure of every run as JSON", COMPLETE_NONE, NULL},
+    {"report", 0, FLAG_TEXT, "FILE", "bars, charts and tables as one HTML page", COMPLETE_FILES,
+     NULL},
     {"until", 0, FLAG_DURATION, "D", "end each after so much virtual time", COMPLETE_NONE, NULL},
     {"check", 0, FLAG_BOOL, NULL, "check after every step that the state adds up", COMPLETE_NONE,
      NULL},
@@ -446,7 +449,7 @@ const struct command commands_admin[] = {
      .help = "compare the same workload under other rules or on other nodes",
      .more = "Differences are taken seed by seed. --state or --trace is combined with each of the "
              "files.",
-     .examples = "weir sim compare today.yaml more-nodes.yaml --seeds 42-51\n"
+     .examples = "weir sim compare today.yaml more-nodes.yaml --seeds 42-51 --report page.html\n"
                  "weir sim compare as-it-is.yaml more-nodes.yaml --state state.json",
      .groups = {flags_sim_compare, flags_sim_inputs},
      .role = true,

@@ -7,7 +7,6 @@
 #include "base/amount.h"
 #include "base/utf8.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -255,36 +254,4 @@ int64_t text_now_ms(void)
     struct timespec now;
     (void)clock_gettime(CLOCK_REALTIME, &now);
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-/* The number of digits at the beginning; leading zeroes are skipped and do not count. */
-static size_t digits_take(const char **p)
-{
-    while (**p == '0' && isdigit((unsigned char)(*p)[1]) != 0) {
-        (*p)++;
-    }
-    return strspn(*p, "0123456789");
-}
-
-int text_order(const char *a, const char *b)
-{
-    while (*a != '\0' && *b != '\0') {
-        if (isdigit((unsigned char)*a) != 0 && isdigit((unsigned char)*b) != 0) {
-            const size_t a_len = digits_take(&a);
-            const size_t b_len = digits_take(&b);
-            const int order =
-                a_len != b_len ? (a_len > b_len) - (a_len < b_len) : memcmp(a, b, a_len);
-            if (order != 0) {
-                return order;
-            }
-            a += a_len;
-            b += b_len;
-        } else if (*a != *b) {
-            return (unsigned char)*a - (unsigned char)*b;
-        } else {
-            a++;
-            b++;
-        }
-    }
-    return (unsigned char)*a - (unsigned char)*b;
 }

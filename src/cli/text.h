@@ -45,6 +45,3 @@ void text_time(int64_t ms, char *out);
 
 /* Returns milliseconds since 1970 by the wall clock, for showing only. */
 int64_t text_now_ms(void);
-
-/* Compares names as people sort them: numbers inside count as numbers, n2 comes before n10. */
-int text_order(const char *a, const char *b);

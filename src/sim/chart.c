@@ -3,14 +3,11 @@
 #include "sim/chart.h"
 
 #include "base/must.h"
+#include "base/time_text.h"
 
 #include <inttypes.h>
 
 enum {
-    LEFT = 56,
-    RIGHT = 16,
-    TOP = 26,
-    BOTTOM = 28,
     Y_TICKS = 4,
     X_TICKS_MAX = 9,
     X_TICKS_MAX_SMALL = 5,
@@ -22,7 +19,7 @@ enum {
 static const struct {
     int64_t width;
     int64_t height;
-} sizes[] = {[CHART_WIDE] = {900, 264}, [CHART_SMALL] = {420, 190}};
+} sizes[] = {[CHART_WIDE] = {900, 210}, [CHART_SMALL] = {420, 136}};
 
 void chart_html_text(struct buf *out, const char *text)
 {
@@ -46,17 +43,7 @@ void chart_html_text(struct buf *out, const char *text)
     }
 }
 
-/* ---- positions, in tenths of a pixel ---- */
-
-static int64_t plot_width(const struct chart *chart)
-{
-    return chart->width - LEFT - RIGHT;
-}
-
-static int64_t plot_height(const struct chart *chart)
-{
-    return chart->height - TOP - BOTTOM;
-}
+/* ---- positions, in tenths of a unit of the drawing ---- */
 
 static int64_t scaled(int64_t value, int64_t max, int64_t pixels)
 {
@@ -65,12 +52,12 @@ static int64_t scaled(int64_t value, int64_t max, int64_t pixels)
 
 static int64_t x_of(const struct chart *chart, int64_t x)
 {
-    return LEFT * 10 + scaled(x, chart->axes.x_max, plot_width(chart));
+    return scaled(x, chart->axes.x_max, chart->width);
 }
 
 static int64_t y_of(const struct chart *chart, int64_t y)
 {
-    return (TOP + plot_height(chart)) * 10 - scaled(y, chart->axes.y_max, plot_height(chart));
+    return chart->height * 10 - scaled(y, chart->axes.y_max, chart->height);
 }
 
 static void tenths(struct buf *out, int64_t value)
@@ -89,14 +76,10 @@ static void point(struct buf *out, int64_t x, int64_t y)
     buf_add_char(out, ' ');
 }
 
-static void text_at(struct buf *out, const char *class_name, const char *anchor, int64_t x,
-                    int64_t y)
+/* Returns tenths of a unit of the drawing as tenths of a percent. */
+static int64_t permille(int64_t position, int64_t pixels)
 {
-    buf_addf(out, "<text class=\"%s\" text-anchor=\"%s\" x=\"", class_name, anchor);
-    tenths(out, x);
-    buf_add_str(out, "\" y=\"");
-    tenths(out, y);
-    buf_add_str(out, "\">");
+    return position * 100 / pixels;
 }
 
 /* ---- axes ---- */
@@ -118,29 +101,36 @@ static int64_t round_up(int64_t value, int64_t unit)
     return steps[i] * unit;
 }
 
-static void y_axis(const struct chart *chart)
+static void y_lines(const struct chart *chart)
+{
+    for (int64_t i = 0; i <= Y_TICKS; i++) {
+        const int64_t y = y_of(chart, chart->axes.y_max * i / Y_TICKS);
+        buf_addf(chart->out, "<line class=\"grid\" x1=\"0\" x2=\"%" PRId64 "\" y1=\"",
+                 chart->width);
+        tenths(chart->out, y);
+        buf_add_str(chart->out, "\" y2=\"");
+        tenths(chart->out, y);
+        buf_add_str(chart->out, "\"/>");
+    }
+}
+
+/* Writes the numbers beside the grid, the lowest first, and the unit above them. */
+static void y_labels(const struct chart *chart)
 {
     struct buf *out = chart->out;
+    buf_add_str(out, "<span class=\"unit\">");
+    chart_html_text(out, chart->axes.unit);
+    buf_add_str(out, "</span><div class=\"ys\">");
     for (int64_t i = 0; i <= Y_TICKS; i++) {
         const int64_t value = chart->axes.y_max * i / Y_TICKS;
-        const int64_t y = y_of(chart, value);
         const int64_t hundredths = value * 100 / chart->axes.y_unit;
-        buf_addf(out, "<line class=\"grid\" x1=\"%d\" x2=\"%" PRId64 "\" y1=\"", LEFT,
-                 LEFT + plot_width(chart));
-        tenths(out, y);
-        buf_add_str(out, "\" y2=\"");
-        tenths(out, y);
-        buf_add_str(out, "\"/>");
-        text_at(out, "tick", "end", (LEFT - 8) * 10, y + 40);
-        buf_addf(out, "%" PRId64, hundredths / 100);
+        buf_addf(out, "<span>%" PRId64, hundredths / 100);
         if (hundredths % 100 != 0) {
             buf_addf(out, ".%02" PRId64, hundredths % 100);
         }
-        buf_add_str(out, "</text>");
+        buf_add_str(out, "</span>");
     }
-    text_at(out, "tick unit", "start", 40, (TOP - 14) * 10);
-    chart_html_text(out, chart->axes.unit);
-    buf_add_str(out, "</text>");
+    buf_add_str(out, "</div>");
 }
 
 /* Round distances between two ticks. */
@@ -169,25 +159,59 @@ const char *chart_time_text(int64_t ms, char *out, size_t size)
     return out;
 }
 
-/* Writes a label below the x axis. A narrow page hides every second label. */
-static void x_label(const struct chart *chart, int64_t x, bool odd, const char *text)
+/* Writes "1 Oct", "06:00" for a part of a day, or "Oct 2017" where ticks are far apart. */
+static const char *date_text(int64_t ms, int64_t step_ms, char *out, size_t size)
 {
-    text_at(chart->out, odd ? "tick odd" : "tick", "middle", x, (chart->height - 6) * 10);
-    chart_html_text(chart->out, text);
-    buf_add_str(chart->out, "</text>");
+    static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    char text[TIME_TEXT_MAX];
+    time_text(ms, text);
+    const int month = (text[5] - '0') * 10 + (text[6] - '0') - 1;
+    const int day = (text[8] - '0') * 10 + (text[9] - '0');
+    must(month >= 0);
+    must(month < 12);
+    if (ms % DAY_MS != 0) {
+        (void)snprintf(out, size, "%.5s", text + 11);
+    } else if (step_ms >= 84 * DAY_MS) {
+        (void)snprintf(out, size, "%.3s %.4s", months + (ptrdiff_t)3 * month, text);
+    } else {
+        (void)snprintf(out, size, "%d %.3s", day, months + (ptrdiff_t)3 * month);
+    }
+    return out;
 }
 
-static void time_axis(const struct chart *chart)
+/* Writes a label below the x axis. A narrow page hides every second label. The first and
+ * the last time do not stand out over the ends. */
+static void x_label(const struct chart *chart, int64_t x, bool odd, const char *text)
+{
+    enum { NEAR_START = 30, NEAR_END = 970 };
+    const int64_t at = permille(x, chart->width);
+    buf_addf(chart->out, "<span class=\"%s%s\" style=\"left:", odd ? "odd" : "even",
+             chart->labels != NULL ? ""
+                                   : (at < NEAR_START ? " start" : (at > NEAR_END ? " end" : "")));
+    tenths(chart->out, at);
+    buf_add_str(chart->out, "%\">");
+    chart_html_text(chart->out, text);
+    buf_add_str(chart->out, "</span>");
+}
+
+/* The times of a trace with dates begin at any moment. Ticks are at round dates. */
+static void time_labels(const struct chart *chart)
 {
     const int64_t most = chart->axes.size == CHART_WIDE ? X_TICKS_MAX : X_TICKS_MAX_SMALL;
+    const int64_t begins_ms = chart->axes.begins_ms;
     size_t step = 0;
     while (step + 1 < TIME_STEP_COUNT && chart->axes.x_max / time_steps[step] > most) {
         step++;
     }
-    for (int64_t at = 0; at <= chart->axes.x_max; at += time_steps[step]) {
+    const int64_t step_ms = time_steps[step];
+    const int64_t past_ms = begins_ms % step_ms;
+    int64_t index = 0;
+    for (int64_t at = past_ms == 0 ? 0 : step_ms - past_ms; at <= chart->axes.x_max;
+         at += step_ms, index++) {
         char text[32];
-        x_label(chart, x_of(chart, at), at / time_steps[step] % 2 != 0,
-                chart_time_text(at, text, sizeof text));
+        x_label(chart, x_of(chart, at), index % 2 != 0,
+                begins_ms > 0 ? date_text(begins_ms + at, step_ms, text, sizeof text)
+                              : chart_time_text(at, text, sizeof text));
     }
 }
 
@@ -200,26 +224,27 @@ static void begin(struct chart *chart, struct buf *out, const struct chart_axes 
     chart->axes.x_max = axes->x_max > 0 ? axes->x_max : 1;
     chart->axes.y_max = round_up(axes->y_max > 0 ? axes->y_max : 1, axes->y_unit);
     buf_init(&chart->values, VALUES_BYTES_MAX);
+    buf_init(&chart->above, VALUES_BYTES_MAX);
     json_out_init(&chart->json, &chart->values);
     buf_addf(out, "<figure class=\"%s%s\">", axes->size == CHART_WIDE ? "wide" : "narrow",
              live ? " live" : "");
-    buf_addf(out, "<svg viewBox=\"0 0 %" PRId64 " %" PRId64 "\" role=\"img\" aria-label=\"",
+    y_labels(chart);
+    buf_addf(out,
+             "<div class=\"plot\"><svg viewBox=\"0 0 %" PRId64 " %" PRId64
+             "\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"",
              chart->width, chart->height);
     chart_html_text(out, axes->label);
     buf_add_str(out, "\">");
-    y_axis(chart);
+    y_lines(chart);
 }
 
 void chart_begin_time(struct chart *chart, struct buf *out, const struct chart_axes *axes)
 {
     begin(chart, out, axes, true);
-    time_axis(chart);
     struct json_out *j = &chart->json;
     json_out_object(j);
-    json_out_kv_i64(j, "left", LEFT);
-    json_out_kv_i64(j, "width", plot_width(chart));
-    json_out_kv_i64(j, "top", TOP);
     json_out_kv_milli(j, "max", chart->axes.x_max);
+    json_out_kv_milli(j, "begins", chart->axes.begins_ms);
     json_out_kv_milli(j, "step", axes->step_ms);
     json_out_kv_text(j, "unit", axes->unit);
     json_out_key(j, "series");
@@ -230,31 +255,45 @@ void chart_begin_bars(struct chart *chart, struct buf *out, const struct chart_a
                       const char *const *labels)
 {
     begin(chart, out, axes, false);
-    for (int64_t i = 0; i < axes->x_max; i++) {
+    chart->labels = labels;
+}
+
+static void bar_labels(const struct chart *chart)
+{
+    for (int64_t i = 0; i < chart->axes.x_max; i++) {
         const int64_t middle = (x_of(chart, i) + x_of(chart, i + 1)) / 2;
-        if (labels[i] != NULL) {
-            x_label(chart, middle, i % 2 != 0, labels[i]);
+        if (chart->labels[i] != NULL) {
+            x_label(chart, middle, i % 2 != 0, chart->labels[i]);
         }
     }
 }
 
 void chart_end(struct chart *chart)
 {
-    const bool live = chart->values.len > 0;
+    struct buf *out = chart->out;
+    const bool live = chart->labels == NULL;
     if (live) {
-        buf_addf(chart->out, "<line class=\"cursor\" y1=\"%d\" y2=\"%" PRId64 "\"/>", TOP,
-                 TOP + plot_height(chart));
+        buf_addf(out, "<line class=\"cursor\" y1=\"0\" y2=\"%" PRId64 "\"/>", chart->height);
     }
-    buf_add_str(chart->out, "</svg>");
+    buf_add_str(out, "</svg>");
+    buf_add_str(out, buf_text(&chart->above));
+    buf_add_str(out, "</div><div class=\"xs\">");
+    if (live) {
+        time_labels(chart);
+    } else {
+        bar_labels(chart);
+    }
+    buf_add_str(out, "</div>");
     if (live) {
         json_out_end(&chart->json);
         json_out_end(&chart->json);
-        buf_add_str(chart->out, "<data value=\"");
-        chart_html_text(chart->out, buf_text(&chart->values));
-        buf_add_str(chart->out, "\"></data>");
+        buf_add_str(out, "<data value=\"");
+        chart_html_text(out, buf_text(&chart->values));
+        buf_add_str(out, "\"></data>");
     }
-    buf_add_str(chart->out, "</figure>\n");
+    buf_add_str(out, "</figure>\n");
     buf_done(&chart->values);
+    buf_done(&chart->above);
 }
 
 /* ---- lines and bars ---- */
@@ -319,8 +358,12 @@ void chart_area(struct chart *chart, const struct chart_series *series)
     values(chart, series, true);
 }
 
-void chart_bar(const struct chart *chart, size_t index, int64_t y, const char *text,
-               const char *title)
+void chart_values(struct chart *chart, const struct chart_series *series)
+{
+    values(chart, series, false);
+}
+
+void chart_bar(struct chart *chart, size_t index, int64_t y, const char *text, const char *title)
 {
     must((int64_t)index < chart->axes.x_max);
     struct buf *out = chart->out;
@@ -329,7 +372,7 @@ void chart_bar(const struct chart *chart, size_t index, int64_t y, const char *t
     const int64_t gap = (right - left) / 8;
     buf_add_str(out, "<g><title>");
     chart_html_text(out, title);
-    buf_add_str(out, "</title><rect class=\"bar c0\" rx=\"2\" x=\"");
+    buf_add_str(out, "</title><rect class=\"bar c0\" x=\"");
     tenths(out, left + gap);
     buf_add_str(out, "\" y=\"");
     tenths(out, y_of(chart, y));
@@ -337,8 +380,12 @@ void chart_bar(const struct chart *chart, size_t index, int64_t y, const char *t
     tenths(out, right - left - 2 * gap);
     buf_add_str(out, "\" height=\"");
     tenths(out, y_of(chart, 0) - y_of(chart, y));
-    buf_add_str(out, "\"/>");
-    text_at(out, "tick value", "middle", (left + right) / 2, y_of(chart, y) - 40);
-    chart_html_text(out, text);
-    buf_add_str(out, "</text></g>");
+    buf_add_str(out, "\"/></g>");
+    buf_add_str(&chart->above, "<span class=\"value\" style=\"left:");
+    tenths(&chart->above, permille((left + right) / 2, chart->width));
+    buf_add_str(&chart->above, "%;bottom:");
+    tenths(&chart->above, permille(y_of(chart, 0) - y_of(chart, y), chart->height));
+    buf_add_str(&chart->above, "%\">");
+    chart_html_text(&chart->above, text);
+    buf_add_str(&chart->above, "</span>");
 }

@@ -2,7 +2,8 @@
  *
  * Colours are classes (c0, c1 …) of the page's style sheet, so that one drawing serves light and
  * dark pages. A chart over time carries its numbers, and the page's script shows them under the
- * pointer. All positions are integers, in tenths of a pixel.
+ * pointer. The drawing is as wide as its place, whatever that is; texts stand beside the drawing as HTML
+ * and keep their size. All positions are integers, in tenths of a unit of the drawing.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -26,6 +27,7 @@ struct chart_axes {
     int64_t y_max;     /* becomes the next round number */
     int64_t y_unit;    /* numbers on the axis are divided by this */
     int64_t step_ms;   /* time between two points of a chart over time */
+    int64_t begins_ms; /* the moment since 1970 at x = 0; 0: times have no dates */
 };
 
 struct chart {
@@ -33,7 +35,9 @@ struct chart {
     struct chart_axes axes;
     int64_t width;
     int64_t height;
-    struct buf values; /* values of all series, as JSON */
+    struct buf values;         /* values of all series, as JSON */
+    struct buf above;          /* texts over the drawing */
+    const char *const *labels; /* of the bars; NULL: a chart over time */
     struct json_out json;
 };
 
@@ -66,10 +70,12 @@ struct chart_series {
 void chart_line(struct chart *chart, const struct chart_series *series);
 void chart_area(struct chart *chart, const struct chart_series *series);
 
+/* Adds values that only the pointer shows. */
+void chart_values(struct chart *chart, const struct chart_series *series);
+
 /* Draws bar number `index` of height `y`, with a text above the bar and a text that the pointer
  * shows. */
-void chart_bar(const struct chart *chart, size_t index, int64_t y, const char *text,
-               const char *title);
+void chart_bar(struct chart *chart, size_t index, int64_t y, const char *text, const char *title);
 
 /* Writes a round time: "0", "30m", "1d12h". */
 const char *chart_time_text(int64_t ms, char *out, size_t size);

@@ -111,15 +111,20 @@ bool csv_next(struct csv *csv)
     return false;
 }
 
-int csv_column(const struct csv *csv, const char *name)
+int csv_column_next(const struct csv *csv, const char *name, int after)
 {
-    for (uint32_t i = 0; i < csv->count; i++) {
+    for (uint32_t i = (uint32_t)(after + 1); i < csv->count; i++) {
         const struct str field = str_trim(csv->fields[i]);
         if (field.len == strlen(name) && strncasecmp(field.p, name, field.len) == 0) {
             return (int)i;
         }
     }
     return -1;
+}
+
+int csv_column(const struct csv *csv, const char *name)
+{
+    return csv_column_next(csv, name, -1);
 }
 
 enum err csv_fail(const struct csv *csv, int field, struct error *e, const char *format, ...)

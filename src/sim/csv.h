@@ -38,6 +38,8 @@ bool csv_next(struct csv *csv);
 /* Returns the number of the field whose header is `name`; -1: none. Blanks and case are ignored.
  * The present row is the header. */
 int csv_column(const struct csv *csv, const char *name);
+/* Returns the next field of this name behind field `after`; -1: none. */
+int csv_column_next(const struct csv *csv, const char *name, int after);
 
 /* Fails with "file:line:column: text" about a field of the present row; -1 stands for the row,
  * CSV_END for its end. ERR_INVALID. */

@@ -27,13 +27,16 @@ struct job_record {
     int64_t submitted_ms;
     int64_t started_ms; /* start of the first attempt of any instance */
     int64_t ended_ms;
+    int64_t waited_ms;   /* time without a running instance, up to the last start or the end */
+    int64_t stopped_ms;  /* since when no instance runs; NOT_YET: one runs */
     int64_t slots_milli; /* of all instances */
     __int128 work_lost;  /* thousandths of slots x ms, lost by evictions and lost nodes */
     uint32_t instance_count;
-    uint32_t account;   /* index for engine_records_account_name() */
-    uint32_t evictions; /* attempts that were preempted */
-    uint32_t losses;    /* attempts lost with their node */
-    uint32_t failures;  /* attempts that failed by themselves */
+    uint32_t running_count; /* instances that run */
+    uint32_t account;       /* index for engine_records_account_name() */
+    uint32_t evictions;     /* attempts that were preempted */
+    uint32_t losses;        /* attempts lost with their node */
+    uint32_t failures;      /* attempts that failed by themselves */
     int32_t exit_code;
     enum task_state state; /* state at the end; TASK_PENDING before */
     enum end_cause cause;
@@ -98,11 +101,17 @@ const struct job_record *engine_records(const struct engine *engine, size_t *ret
 const struct job_record *engine_records_at(const struct engine *engine, task_id task);
 size_t engine_jobs_arrived(const struct engine *engine); /* refused jobs included */
 
-/* What an attempt that is just ending held, and its start (NOT_YET: it had not started). */
+/* Returns how long a task has waited so far: the time from its submission to its end in which no
+ * instance of it ran. The time between an eviction and the next start is such time. */
+int64_t engine_records_waited(const struct engine *engine, const struct job_record *record);
+
+/* What an attempt that is just ending held, its start (NOT_YET: it had not started), and how much
+ * of its time is lost because the work must be done again. */
 struct held {
     int64_t slots_milli;
     node_id node;
     int64_t started_ms;
+    int64_t lost_ms;
 };
 struct held engine_records_held(const struct engine *engine, const struct attempt_key *key);
 

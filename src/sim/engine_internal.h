@@ -45,6 +45,8 @@ struct run {
     int64_t ends_ms;     /* end without a stop; RUNS_FOR_EVER: never */
     int64_t unsaid_ms;   /* time of a checkpoint that is not reported yet; 0: none */
     int64_t saved_ms;    /* work that a further attempt need not do again */
+    int64_t lost_ms;     /* work of this attempt that a further attempt must do again */
+    bool running;        /* the core knows that the attempt runs */
 };
 
 struct virtual_node {

@@ -44,6 +44,7 @@ static void submitted(struct engine *engine, const struct fact *fact)
         .submitted_ms = engine_now_ms(engine),
         .started_ms = NOT_YET,
         .ended_ms = NOT_YET,
+        .stopped_ms = engine_now_ms(engine),
         .slots_milli = fact->task_submitted.request->slots_milli * spec->instances,
         .instance_count = spec->instances,
         .account = account_of(engine, spec->project),
@@ -64,6 +65,40 @@ static void allocated(struct engine *engine, const struct fact *fact)
     must(run->step == RUN_NONE);
     run->slots_milli = fact->allocated.slots_milli;
     run->started_ms = NOT_YET;
+    run->lost_ms = 0;
+    run->running = false;
+}
+
+/* Ends the wait of a task that waits. */
+static void wait_end(const struct engine *engine, struct job_record *record)
+{
+    if (record->stopped_ms != NOT_YET) {
+        record->waited_ms += engine_now_ms(engine) - record->stopped_ms;
+        record->stopped_ms = NOT_YET;
+    }
+}
+
+static void attempt_started(struct engine *engine, const struct fact *fact)
+{
+    struct job_record *record = engine_records_of(engine, fact->attempt_started.key.task);
+    struct run *run = engine_records_run(engine, &fact->attempt_started.key);
+    if (run->running) {
+        return;
+    }
+    run->running = true;
+    record->running_count++;
+    record->started_ms = record->started_ms == NOT_YET ? engine_now_ms(engine) : record->started_ms;
+    wait_end(engine, record);
+}
+
+static void running_end(const struct engine *engine, struct job_record *record, struct run *run)
+{
+    if (run->running) {
+        must(record->running_count > 0);
+        run->running = false;
+        record->running_count--;
+        record->stopped_ms = record->running_count == 0 ? engine_now_ms(engine) : NOT_YET;
+    }
 }
 
 /* Counts the work of an interrupted attempt. Work since the last checkpoint that the core knows
@@ -78,7 +113,8 @@ static void interrupted(struct engine *engine, struct job_record *record, struct
     const int64_t kept_ms =
         instance->checkpoint_ms > 0 ? instance->checkpoint_ms - run->started_ms : 0;
     run->saved_ms += kept_ms;
-    record->work_lost += (__int128)run->slots_milli * (done_ms - kept_ms);
+    run->lost_ms = done_ms - kept_ms;
+    record->work_lost += (__int128)run->slots_milli * run->lost_ms;
 }
 
 static void attempt_ended(struct engine *engine, const struct fact *fact)
@@ -89,6 +125,7 @@ static void attempt_ended(struct engine *engine, const struct fact *fact)
     record->evictions += cause == END_PREEMPTED;
     record->losses += cause == END_NODE_LOST || cause == END_NODE_REMOVED;
     record->failures += cause == END_EXIT && fact->attempt_ended.report.exit_code != 0;
+    running_end(engine, record, run);
     if (fact->attempt_ended.again) {
         interrupted(engine, record, run);
     }
@@ -98,6 +135,7 @@ static void task_ended(struct engine *engine, const struct fact *fact)
 {
     struct job_record *record = engine_records_of(engine, fact->task_ended.task);
     record->ended_ms = engine_now_ms(engine);
+    wait_end(engine, record);
     record->state = fact->task_ended.state;
     record->cause = fact->task_ended.cause;
     record->exit_code = fact->task_ended.exit_code;
@@ -112,9 +150,7 @@ void engine_records_fact(struct engine *engine, const struct fact *fact)
     } else if (fact->type == FACT_ALLOCATED) {
         allocated(engine, fact);
     } else if (fact->type == FACT_ATTEMPT_STARTED) {
-        struct job_record *record = engine_records_of(engine, fact->attempt_started.key.task);
-        record->started_ms =
-            record->started_ms == NOT_YET ? engine_now_ms(engine) : record->started_ms;
+        attempt_started(engine, fact);
     } else if (fact->type == FACT_ATTEMPT_ENDED) {
         attempt_ended(engine, fact);
     } else if (fact->type == FACT_TASK_ENDED) {
@@ -146,6 +182,12 @@ const struct job_record *engine_records_at(const struct engine *engine, task_id 
     return task.v <= engine->records.count ? &engine->records.at[task.v - 1] : NULL;
 }
 
+int64_t engine_records_waited(const struct engine *engine, const struct job_record *record)
+{
+    const bool waits = record->ended_ms == NOT_YET && record->stopped_ms != NOT_YET;
+    return record->waited_ms + (waits ? engine_now_ms(engine) - record->stopped_ms : 0);
+}
+
 struct held engine_records_held(const struct engine *engine, const struct attempt_key *key)
 {
     const struct job_record *record = engine_records_at(engine, key->task);
@@ -154,7 +196,8 @@ struct held engine_records_held(const struct engine *engine, const struct attemp
     const struct run *run = &record->runs[key->index];
     const int64_t started_ms =
         run->started_ms == NOT_YET ? NOT_YET : run->started_ms - engine->epoch_ms;
-    return (struct held){run->slots_milli, engine->nodes.at[run->node].id, started_ms};
+    return (struct held){run->slots_milli, engine->nodes.at[run->node].id, started_ms,
+                         run->lost_ms};
 }
 
 const char *engine_records_account_name(const struct engine *engine, uint32_t account)

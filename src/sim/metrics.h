@@ -22,6 +22,7 @@ struct account_result {
     const char *name;
     struct spread wait;
     struct spread completion;
+    struct spread slowdown;
     int64_t held_mean_milli;      /* mean over the whole run */
     int64_t guaranteed_milli;     /* slots in all pools at the end; -1: without a bound */
     int64_t shortfall_milli;      /* most slots lacking of the smaller of guarantee and demand */
@@ -43,6 +44,7 @@ struct pool_result {
     int64_t fragmented_milli; /* mean; -1: not known */
     struct spread wait;
     struct spread completion;
+    struct spread slowdown;
 };
 
 /* One of the first refused tasks. */
@@ -69,6 +71,7 @@ struct result {
     uint64_t nodes;
     int64_t capacity_milli;    /* mean slots of nodes that are up */
     int64_t allocated_milli;   /* mean slots held */
+    int64_t useful_milli;      /* of these, without those whose work was lost */
     int64_t fragmented_milli;  /* mean of the samples */
     uint64_t queue_mean_milli; /* mean, in thousandths of tasks */
     uint64_t queue_max;
@@ -76,13 +79,16 @@ struct result {
     uint64_t losses;
     uint64_t failures;
     int64_t work_lost_slot_ms;
+    int64_t allocated_slot_ms;
     struct paid_sums paid; /* by the budgets of all pools */
-    struct spread wait;
+    struct spread wait;    /* of tasks that started: all the time in which no instance ran */
     struct spread completion;
+    struct spread slowdown;    /* completion divided by the length, in thousandths in place of ms */
     struct spread not_started; /* how long tasks that never started have waited by the end */
     struct spread wait_by_size[SIZE_CLASS_COUNT];
     struct spread completion_by_size[SIZE_CLASS_COUNT];
-    struct account_result *accounts; /* sorted by name */
+    struct spread slowdown_by_size[SIZE_CLASS_COUNT];
+    struct account_result *accounts; /* sorted by name, 2 before 10 */
     uint32_t account_count;
     struct pool_result *pools; /* pools that had nodes, the oldest first */
     uint32_t pool_count;
@@ -91,6 +97,10 @@ struct result {
 /* Computes the result of a finished run into the arena. The result must not outlive the metrics. */
 void metrics_result(const struct metrics *metrics, const struct engine *engine, struct arena *arena,
                     struct result *ret);
+
+/* Returns the time of a completed task from submission to end, divided by its length, in
+ * thousandths: at least 1,000. -1: the task has not completed, or its length is not known. */
+int64_t metrics_result_slowdown(const struct job_record *record);
 
 /* Returns the samples of the run, the oldest first. */
 const struct series *metrics_series(const struct metrics *metrics);

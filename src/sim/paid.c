@@ -66,13 +66,16 @@ void paid_fact(struct paid *paid, const struct fact *fact)
     }
 }
 
+int64_t paid_kept(const struct pool *pool, int64_t now_ms)
+{
+    return pool == NULL || pool->reserved_count == 0 ? 0 : budget_look_idle(pool, now_ms).pays;
+}
+
 void paid_count(struct paid *paid, const struct core *core, int64_t now_ms, int64_t for_ms)
 {
     for (const struct pool *pool = query_pool_next(core, (pool_id){0}); pool != NULL;
          pool = query_pool_next(core, pool->id)) {
-        if (pool->reserved_count > 0) {
-            const struct budget_look look = budget_look_idle(pool, now_ms);
-            paid->sums.idle = bucket_plus(paid->sums.idle, bucket_times(look.pays, for_ms));
-        }
+        const int64_t kept = paid_kept(pool, now_ms);
+        paid->sums.idle = bucket_plus(paid->sums.idle, bucket_times(kept, for_ms));
     }
 }

@@ -32,5 +32,8 @@ void paid_done(struct paid *paid);
 /* Called after a fact was applied. */
 void paid_fact(struct paid *paid, const struct fact *fact);
 
+/* Returns the idle slots, in thousandths, that the pool keeps for waiting tasks and pays for. */
+int64_t paid_kept(const struct pool *pool, int64_t now_ms);
+
 /* Counts the present state for so long. */
 void paid_count(struct paid *paid, const struct core *core, int64_t now_ms, int64_t for_ms);

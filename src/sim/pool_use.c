@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/pool_use.h"
 
+#include "sim/paid.h"
+
 void pool_use_init(struct pool_uses *uses, const struct scenario *scenario)
 {
     *uses = (struct pool_uses){.scenario = scenario};
@@ -57,16 +59,26 @@ void pool_use_count(struct pool_uses *uses, int64_t for_ms)
     }
 }
 
-void pool_use_sample(const struct pool_uses *uses, const struct core *core, struct sample *ret)
+uint32_t pool_use_place(pool_id pool)
+{
+    must(pool.v > 0);
+    return pool.v <= SERIES_POOLS_MAX ? pool.v - 1 : SERIES_POOLS_MAX - 1;
+}
+
+void pool_use_sample(const struct pool_uses *uses, const struct core *core, int64_t core_ms,
+                     struct sample *ret)
 {
     for (size_t i = 0; i < uses->at.count; i++) {
         const struct pool_use *use = &uses->at.at[i];
-        struct pool_sample *pool = &ret->pools[i < SERIES_POOLS_MAX ? i : SERIES_POOLS_MAX - 1];
         const pool_id id = {(uint32_t)i + 1};
+        struct pool_sample *pool = &ret->pools[pool_use_place(id)];
+        const int64_t kept = paid_kept(query_pool(core, id), core_ms);
         const int64_t fragmented = fragments_of_pool(&use->fragments, core, id);
         pool->allocated_milli += use->allocated_milli;
         pool->capacity_milli += use->capacity_milli;
         pool->fragmented_milli += fragmented;
+        pool->kept_milli += kept;
         ret->fragmented_milli += fragmented;
+        ret->kept_milli += kept;
     }
 }

@@ -33,5 +33,10 @@ int64_t pool_use_capacity(struct pool_uses *uses, const struct core *core);
 /* Adds the present amounts for a time of `for_ms`. */
 void pool_use_count(struct pool_uses *uses, int64_t for_ms);
 
-/* Fills in the pools of a sample, and the fragmentation of all pools together. */
-void pool_use_sample(const struct pool_uses *uses, const struct core *core, struct sample *ret);
+/* Fills in the pools of a sample, and the fragmentation and kept slots of all pools together.
+ * `core_ms` is the core's time now. */
+void pool_use_sample(const struct pool_uses *uses, const struct core *core, int64_t core_ms,
+                     struct sample *ret);
+
+/* Returns the entry of a pool in a sample. */
+uint32_t pool_use_place(pool_id pool);

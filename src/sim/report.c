@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/report.h"
 
-#include "sim/chart.h"
 #include "sim/report_internal.h"
 #include "sim/report_page.h"
 #include "sim/sim_text.h"
@@ -39,7 +38,7 @@ void report_key(struct buf *out, const char *class_name, const char *text)
 
 /* ---- the figures on top ---- */
 
-static void card(struct buf *out, const char *value, const char *label, const char *note)
+void report_card(struct buf *out, const char *value, const char *label, const char *note)
 {
     buf_add_str(out, "<div class=\"card\"><b>");
     chart_html_text(out, value);
@@ -70,8 +69,38 @@ static void allocated_card(const struct report_page *report)
         buf_addf(&note, "%s %% idle in pieces too small",
                  sim_text_percent(result->fragmented_milli, result->capacity_milli, text));
     }
-    card(report->out, value, "of the slots allocated", buf_text(&note));
+    report_card(report->out, value, "of the slots allocated", buf_text(&note));
     buf_done(&note);
+}
+
+static void useful_card(const struct report_page *report)
+{
+    const struct result *result = report->result;
+    char text[SIM_TEXT_MAX];
+    char value[SIM_TEXT_MAX + 4];
+    char note[NOTE_MAX];
+    (void)snprintf(value, sizeof value, "%s %%",
+                   sim_text_percent(result->useful_milli, result->capacity_milli, text));
+    (void)snprintf(note, sizeof note, "%s %% of the work was lost, to be done again",
+                   sim_text_percent(result->work_lost_slot_ms, result->allocated_slot_ms, text));
+    report_card(report->out, value, "of the slots did useful work",
+                result->work_lost_slot_ms > 0 ? note : "no work was lost");
+}
+
+static void slowdown_card(const struct report_page *report)
+{
+    const struct spread *slowdown = &report->result->slowdown;
+    char value[SIM_TEXT_MAX + 8];
+    char text[2][SIM_TEXT_MAX];
+    char note[NOTE_MAX];
+    if (slowdown->count == 0) {
+        return;
+    }
+    (void)snprintf(value, sizeof value, "%s \u00d7", sim_text_milli(slowdown->p50_ms, text[0]));
+    (void)snprintf(
+        note, sizeof note, "99 %% of the tasks took at most %s times their length; mean %s",
+        sim_text_milli(slowdown->p99_ms, text[0]), sim_text_milli(slowdown->mean_ms, text[1]));
+    report_card(report->out, value, "median slowdown", note);
 }
 
 static void wait_cards(const struct report_page *report)
@@ -83,12 +112,12 @@ static void wait_cards(const struct report_page *report)
     char note[NOTE_MAX];
     (void)snprintf(note, sizeof note, "half of them at most %s",
                    sim_text_span(result->wait.p50_ms, text));
-    card(report->out, sim_text_span(result->wait.mean_ms, value), "mean wait", note);
+    report_card(report->out, sim_text_span(result->wait.mean_ms, value), "mean wait", note);
     (void)snprintf(note, sizeof note, "99 %% of those that started: at most %s",
                    sim_text_span(result->wait.p99_ms, text));
-    card(report->out,
-         sim_text_span(waits_on ? result->not_started.max_ms : result->wait.max_ms, value),
-         waits_on ? "longest wait, not over yet" : "longest wait", note);
+    report_card(report->out,
+                sim_text_span(waits_on ? result->not_started.max_ms : result->wait.max_ms, value),
+                waits_on ? "longest wait, not over yet" : "longest wait", note);
 }
 
 static void part(struct buf *note, uint64_t count, const char *what)
@@ -115,17 +144,18 @@ static void tasks_cards(const struct report_page *report)
     part(&note, result->refused, "refused");
     (void)snprintf(label, sizeof label, "of %s tasks completed",
                    sim_text_count(result->submitted, text));
-    card(report->out, sim_text_count(result->completed, value), label,
-         note.len > 0 ? buf_text(&note) : "none left over");
+    report_card(report->out, sim_text_count(result->completed, value), label,
+                note.len > 0 ? buf_text(&note) : "none left over");
     buf_clear(&note);
     buf_addf(&note, "%s at most", sim_text_count(result->queue_max, text));
-    card(report->out, sim_text_milli((int64_t)result->queue_mean_milli, value),
-         "tasks waiting, on average", buf_text(&note));
+    report_card(report->out, sim_text_milli((int64_t)result->queue_mean_milli, value),
+                "tasks waiting, on average", buf_text(&note));
     buf_clear(&note);
     buf_addf(&note, "%s slot-hours of work lost",
              sim_text_milli(result->work_lost_slot_ms / 3600, text));
     part(&note, result->losses, "attempts lost with their node");
-    card(report->out, sim_text_count(result->evictions, value), "evictions", buf_text(&note));
+    report_card(report->out, sim_text_count(result->evictions, value), "evictions",
+                buf_text(&note));
     buf_done(&note);
 }
 
@@ -143,27 +173,26 @@ static void promise_card(const struct report_page *report)
         worst = below_ms > (worst == NULL ? 0 : worst->below_longest_ms) ? account : worst;
     }
     if (worst == NULL) {
-        card(report->out, "kept", "guarantees",
-             "no account was owed a place for longer than a pass");
+        report_card(report->out, "kept", "guarantees",
+                    "no account was owed a place for longer than a pass");
         return;
     }
     (void)snprintf(note, sizeof note, "%s, within its guarantee", worst->name);
-    card(report->out, sim_text_span(worst->below_longest_ms, value),
-         "longest time that a place was owed", note);
+    report_card(report->out, sim_text_span(worst->below_longest_ms, value),
+                "longest time that a place was owed", note);
 }
 
 /* ---- the page ---- */
 
-static void head(const struct report_page *report, const char *name)
+void report_page_begin(struct buf *out, const char *title)
 {
-    struct buf *out = report->out;
     /* The content security policy forbids the page to load anything. */
     buf_add_str(out, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
                      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
                      "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">"
                      "<meta name=\"viewport\" content=\"width=device-width\">"
                      "<meta name=\"color-scheme\" content=\"light dark\"><title>");
-    chart_html_text(out, name);
+    chart_html_text(out, title);
     buf_add_str(out, " &middot; weir sim</title><style>\n");
     buf_add(out, (const char *)report_css, report_css_len);
     colours(out);
@@ -188,27 +217,45 @@ static void title(const struct report_page *report, const char *name)
     if (result->pool_count > 1) {
         buf_addf(report->out, " in %u pools", result->pool_count);
     }
+    if (scenario->begins_ms > 0) {
+        buf_addf(report->out, "; %s to %s UTC", sim_text_date(scenario->begins_ms, span),
+                 sim_text_date(scenario->begins_ms + result->span_ms, slots));
+    }
     buf_addf(report->out, "; seed %" PRIu64, scenario->seed);
     buf_add_str(report->out, result->stopped ? "; stopped before the end" : "");
     if (scenario->rows_bad > 0) {
         buf_addf(report->out, "; %s row%s of the trace left out",
                  sim_text_count(scenario->rows_bad, tasks), scenario->rows_bad == 1 ? "" : "s");
     }
+    if (scenario->names_changed > 0) {
+        buf_addf(report->out, "; names changed: %s, the first: ",
+                 sim_text_count(scenario->names_changed, tasks));
+        chart_html_text(report->out, scenario->name_changed_first);
+    }
     buf_add_str(report->out, "</p>");
 }
 
-static void foot(const struct report_page *report)
+void report_page_end(struct buf *out, const char *about)
 {
-    const struct scenario *scenario = engine_scenario(report->engine);
-    buf_add_str(report->out, "<footer>weir sim " WEIR_VERSION);
-    if (scenario->file != NULL && scenario->file[0] != '\0') {
-        buf_add_str(report->out, ", ");
-        chart_html_text(report->out, scenario->file);
+    buf_add_str(out, "<footer>weir sim " WEIR_VERSION);
+    if (about != NULL) {
+        buf_add_str(out, ", ");
+        chart_html_text(out, about);
     }
-    buf_add_str(report->out, ". A slot is a GPU, or what a node without GPUs counts. Point at a "
-                             "chart for its values.</footer></main>\n<script>\n");
-    buf_add(report->out, (const char *)report_js, report_js_len);
-    buf_add_str(report->out, "</script></body></html>\n");
+    buf_add_str(out, ". A slot is a GPU, or what a node without GPUs counts. Point at a "
+                     "chart for its values.</footer></main>\n<script>\n");
+    buf_add(out, (const char *)report_js, report_js_len);
+    buf_add_str(out, "</script></body></html>\n");
+}
+
+struct chart_axes report_axes(const struct report_page *report, const char *label, const char *unit)
+{
+    return (struct chart_axes){.label = label,
+                               .unit = unit,
+                               .x_max = report->result->span_ms,
+                               .y_unit = SLOT_MILLI,
+                               .step_ms = report->series->step_ms,
+                               .begins_ms = engine_scenario(report->engine)->begins_ms};
 }
 
 void report_html(const struct result *result, const struct engine *engine,
@@ -217,19 +264,23 @@ void report_html(const struct result *result, const struct engine *engine,
     const struct report_page report = {result, engine, series, out};
     const struct scenario *scenario = engine_scenario(engine);
     const char *name = scenario->name[0] != '\0' ? scenario->name : "A run of weir sim";
-    head(&report, name);
+    report_page_begin(out, name);
     title(&report, name);
     buf_add_str(out, "<div class=\"cards\">");
     allocated_card(&report);
+    useful_card(&report);
     wait_cards(&report);
+    slowdown_card(&report);
     tasks_cards(&report);
     promise_card(&report);
     buf_add_str(out, "</div>");
     report_charts_allocation(&report);
     report_charts_queue(&report);
+    report_time(&report);
     report_charts_waits(&report);
     report_share(&report);
     report_promise_table(&report);
     report_tables(&report);
-    foot(&report);
+    report_settings(&report);
+    report_page_end(out, scenario->file[0] != '\0' ? scenario->file : NULL);
 }

@@ -11,10 +11,13 @@ function moment(seconds) {
   return m > 0 ? `${m}m${pad(s % 60)}s` : `${s}s`;
 }
 
+/* 749458803 -> "1993-10-01 07:00" */
+const date = (seconds) => new Date(seconds * 1000).toISOString().slice(0, 16).replace("T", " ");
+
 function chart(figure) {
   const svg = figure.querySelector("svg"), data = JSON.parse(figure.querySelector("data").value);
-  const line = svg.querySelector(".cursor");
-  const tip = figure.appendChild(document.createElement("div"));
+  const line = svg.querySelector(".cursor"), plot = svg.parentElement;
+  const tip = plot.appendChild(document.createElement("div"));
   const count = data.series[0].values.length;
   let at = -1;
   tip.className = "tip";
@@ -32,24 +35,24 @@ function chart(figure) {
   }
   function show(index) {
     at = Math.max(0, Math.min(count - 1, index));
-    const x = data.left + (data.width * at * data.step) / data.max;
-    const scale = svg.clientWidth / svg.viewBox.baseVal.width;
+    const part = Math.min(1, (at * data.step) / data.max), width = plot.clientWidth;
+    const x = part * svg.viewBox.baseVal.width;
     line.setAttribute("x1", x);
     line.setAttribute("x2", x);
     line.style.display = "inline";
     tip.replaceChildren();
-    row("", moment(at * data.step) + (data.unit ? ", " + data.unit : ""), null);
+    row("", (data.begins ? date(data.begins + at * data.step) : moment(at * data.step)) + (data.unit ? ", " + data.unit : ""), null);
     for (const one of data.series) row(one.key, one.name, one.values[at]);
     tip.style.display = "block";
-    tip.style.top = data.top * scale + 4 + "px";
-    const right = x * scale + 12;
-    tip.style.left = (right + tip.offsetWidth < svg.clientWidth ? right : x * scale - tip.offsetWidth - 12) + "px";
+    tip.style.top = "4px";
+    const right = part * width + 12, left = part * width - tip.offsetWidth - 12;
+    tip.style.left = Math.max(0, right + tip.offsetWidth <= width ? right : left) + "px";
   }
   hide();
   svg.addEventListener("pointermove", (event) => {
-    const x = (event.offsetX * svg.viewBox.baseVal.width) / svg.clientWidth - data.left;
-    if (x < 0 || x > data.width) hide();
-    else show(Math.floor((x * data.max) / data.width / data.step));
+    const box = svg.getBoundingClientRect(), part = (event.clientX - box.left) / box.width;
+    if (part < 0 || part > 1) hide();
+    else show(Math.floor((part * data.max) / data.step));
   });
   svg.addEventListener("pointerleave", hide);
   svg.addEventListener("blur", hide);

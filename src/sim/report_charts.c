@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/report_internal.h"
 
-#include "sim/chart.h"
 #include "sim/sim_text.h"
 
 enum { POOL_CHARTS_MAX = 4 };
@@ -14,7 +13,58 @@ static struct pool_sample slots_at(const struct sample *sample, int pool)
 {
     return pool >= 0 ? sample->pools[pool]
                      : (struct pool_sample){sample->allocated_milli, sample->capacity_milli,
-                                            sample->fragmented_milli};
+                                            sample->fragmented_milli, sample->kept_milli,
+                                            sample->lost_milli};
+}
+
+/* The bands of the slots, from below. */
+enum band { BAND_USEFUL, BAND_LOST, BAND_KEPT, BAND_PIECES };
+enum { BAND_COUNT = BAND_PIECES + 1 };
+
+static const struct {
+    const char *class_name;
+    const char *key;
+    const char *name;   /* under the pointer */
+    const char *legend; /* above the chart */
+} bands[BAND_COUNT] = {
+    [BAND_USEFUL] = {"c0", "k0", "in use", "in use"},
+    [BAND_LOST] = {"c3", "k3", "in use, work lost later", "in use, and the work was lost later"},
+    [BAND_KEPT] = {"c4", "k4", "kept for waiting tasks", "idle, kept for waiting tasks"},
+    [BAND_PIECES] = {"c1", "k1", "idle, too small", "idle, in pieces too small"},
+};
+
+/* Returns the height of a band. Idle slots are counted once: kept slots may be in pieces too. */
+static int64_t band_of(const struct pool_sample *slots, enum band band)
+{
+    const int64_t idle = slots->capacity_milli > slots->allocated_milli
+                             ? slots->capacity_milli - slots->allocated_milli
+                             : 0;
+    const int64_t kept = slots->kept_milli < idle ? slots->kept_milli : idle;
+    const int64_t pieces = slots->fragmented_milli;
+    const int64_t lost =
+        slots->lost_milli < slots->allocated_milli ? slots->lost_milli : slots->allocated_milli;
+    switch (band) {
+    case BAND_USEFUL:
+        return slots->allocated_milli - lost;
+    case BAND_LOST:
+        return lost;
+    case BAND_KEPT:
+        return kept;
+    case BAND_PIECES:
+        return pieces < idle - kept ? pieces : idle - kept;
+    }
+    return 0;
+}
+
+static bool band_used(const struct series *series, enum band band)
+{
+    for (size_t i = 0; i < series->count; i++) {
+        const struct pool_sample all = slots_at(&series->at[i], -1);
+        if (band_of(&all, band) > 0) {
+            return true;
+        }
+    }
+    return band == BAND_USEFUL;
 }
 
 static void allocation_chart(const struct report_page *report, int pool, const char *label)
@@ -22,25 +72,26 @@ static void allocation_chart(const struct report_page *report, int pool, const c
     struct chart_point points[SERIES_SAMPLES_MAX];
     const struct series *series = report->series;
     struct chart chart;
-    struct chart_axes axes = {.label = label,
-                              .unit = "slots",
-                              .x_max = report->result->span_ms,
-                              .y_unit = SLOT_MILLI,
-                              .step_ms = series->step_ms};
+    struct chart_axes axes = report_axes(report, label, "slots");
     for (size_t i = 0; i < series->count; i++) {
         const struct pool_sample slots = slots_at(&series->at[i], pool);
         axes.y_max = slots.capacity_milli > axes.y_max ? slots.capacity_milli : axes.y_max;
         axes.y_max = slots.allocated_milli > axes.y_max ? slots.allocated_milli : axes.y_max;
-        points[i] = (struct chart_point){series->at[i].at_ms, 0, slots.allocated_milli};
+        points[i] = (struct chart_point){series->at[i].at_ms, 0, 0};
     }
     chart_begin_time(&chart, report->out, &axes);
-    chart_area(&chart, &(struct chart_series){points, series->count, "c0", "k0", "allocated"});
-    for (size_t i = 0; i < series->count; i++) {
-        points[i].low = points[i].y;
-        points[i].y += slots_at(&series->at[i], pool).fragmented_milli;
+    for (enum band band = BAND_USEFUL; band <= BAND_PIECES; band++) {
+        if (!band_used(series, band)) {
+            continue;
+        }
+        for (size_t i = 0; i < series->count; i++) {
+            const struct pool_sample slots = slots_at(&series->at[i], pool);
+            points[i].low = points[i].y;
+            points[i].y += band_of(&slots, band);
+        }
+        chart_area(&chart, &(struct chart_series){points, series->count, bands[band].class_name,
+                                                  bands[band].key, bands[band].name});
     }
-    chart_area(&chart,
-               &(struct chart_series){points, series->count, "c1", "k1", "idle, too small"});
     for (size_t i = 0; i < series->count; i++) {
         points[i].y = slots_at(&series->at[i], pool).capacity_milli;
     }
@@ -52,12 +103,16 @@ void report_charts_allocation(const struct report_page *report)
 {
     const struct result *result = report->result;
     struct buf *out = report->out;
-    report_section(out, "Allocation",
-                   "Slots in use, and idle ones in pieces too small for the tasks of this "
-                   "workload.");
+    report_section(
+        out, "Allocation",
+        "Slots in use. Of the idle slots: those that are kept for waiting tasks, and those "
+        "in pieces too small for the tasks of this workload.");
     buf_add_str(out, "<div class=\"legend\">");
-    report_key(out, "k0", "allocated");
-    report_key(out, "k1", "idle, in pieces too small");
+    for (enum band band = BAND_USEFUL; band <= BAND_PIECES; band++) {
+        if (band_used(report->series, band)) {
+            report_key(out, bands[band].key, bands[band].legend);
+        }
+    }
     report_key(out, "dashes", "slots of nodes that are up");
     buf_add_str(out, "</div>");
     if (result->pool_count < 2 || result->pool_count > POOL_CHARTS_MAX) {
@@ -83,11 +138,8 @@ void report_charts_queue(const struct report_page *report)
     struct chart_point points[SERIES_SAMPLES_MAX];
     const struct series *series = report->series;
     struct chart chart;
-    struct chart_axes axes = {.label = "Tasks that wait, over time",
-                              .unit = "tasks",
-                              .x_max = report->result->span_ms,
-                              .y_unit = 1,
-                              .step_ms = series->step_ms};
+    struct chart_axes axes = report_axes(report, "Tasks that wait, over time", "tasks");
+    axes.y_unit = 1;
     for (size_t i = 0; i < series->count; i++) {
         points[i] = (struct chart_point){series->at[i].at_ms, 0, (int64_t)series->at[i].pending};
         axes.y_max = points[i].y > axes.y_max ? points[i].y : axes.y_max;
@@ -129,7 +181,7 @@ static int64_t waits_count(const struct engine *engine, int64_t counts[static WA
         if (records[i].started_ms < 0) { /* has not started yet, or started before the run */
             continue;
         }
-        const int64_t wait_ms = records[i].started_ms - records[i].submitted_ms;
+        const int64_t wait_ms = engine_records_waited(engine, &records[i]);
         size_t bin = 0;
         while (bin + 1 < WAIT_BINS && wait_ms >= wait_bins[bin].below_ms) {
             bin++;
@@ -140,7 +192,7 @@ static int64_t waits_count(const struct engine *engine, int64_t counts[static WA
     return started;
 }
 
-static void wait_bar(const struct chart *chart, size_t bin, int64_t count, int64_t started)
+static void wait_bar(struct chart *chart, size_t bin, int64_t count, int64_t started)
 {
     char title[SIM_TEXT_MAX * 3];
     char percent[SIM_TEXT_MAX];
@@ -177,8 +229,8 @@ void report_charts_waits(const struct report_page *report)
     }
     axes.x_max = (int64_t)(bins + 1 < WAIT_BINS ? bins + 1 : bins);
     report_section(report->out, "Waits",
-                   "From submission to the first start: percent of the tasks that started, each "
-                   "bar up to the time below it.");
+                   "All the time in which a task waited, also after an eviction: percent of the "
+                   "tasks that started, each bar up to the time below it.");
     chart_begin_bars(&chart, report->out, &axes, labels);
     for (size_t i = 0; i < (size_t)axes.x_max; i++) {
         wait_bar(&chart, i, counts[i], started);

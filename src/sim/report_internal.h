@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/buf.h"
+#include "sim/chart.h"
 #include "sim/metrics.h"
 
 /* The run of a report, and the buffer for the page. */
@@ -12,6 +13,18 @@ struct report_page {
     const struct series *series;
     struct buf *out;
 };
+
+/* Writes everything before the first figure, and everything after the last section. `about` is a
+ * text behind the version; NULL: none. */
+void report_page_begin(struct buf *out, const char *title);
+void report_page_end(struct buf *out, const char *about);
+
+/* Writes a figure on top of the page. */
+void report_card(struct buf *out, const char *value, const char *label, const char *note);
+
+/* Returns the axes of a chart over the time of the run, with a point for each sample. */
+struct chart_axes report_axes(const struct report_page *report, const char *label,
+                              const char *unit);
 
 /* Opens a section with a heading and a line of text. */
 void report_section(struct buf *out, const char *title, const char *text);
@@ -26,6 +39,12 @@ bool report_promise_any(const struct result *result);
 void report_charts_allocation(const struct report_page *report);
 void report_charts_queue(const struct report_page *report);
 void report_charts_waits(const struct report_page *report);
+
+/* Waits and slowdown by the time of submission. */
+void report_time(const struct report_page *report);
+
+/* The settings of every pool. */
+void report_settings(const struct report_page *report);
 
 /* Tables of pools, and of waits and completion times by size and account. */
 void report_tables(const struct report_page *report);

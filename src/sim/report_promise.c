@@ -4,7 +4,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/report_internal.h"
 
-#include "sim/chart.h"
 #include "sim/sim_text.h"
 
 #include <inttypes.h>
@@ -103,12 +102,18 @@ static void strip_row(const struct engine *engine, const struct account_result *
 }
 
 /* Writes the times below the strips, from the beginning to the end. */
-static void ticks(int64_t span_ms, struct buf *out)
+static void ticks(const struct report_page *report)
 {
+    const int64_t span_ms = report->result->span_ms;
+    const int64_t begins_ms = engine_scenario(report->engine)->begins_ms;
+    struct buf *out = report->out;
     char text[SIM_TEXT_MAX];
     buf_add_str(out, "<div class=\"use ticks\"><span></span><div>");
     for (int64_t i = 0; i <= TICKS; i++) {
-        buf_addf(out, "<em>%s</em>", chart_time_text(span_ms / TICKS * i, text, sizeof text));
+        const int64_t at_ms = span_ms / TICKS * i;
+        buf_addf(out, "<em>%.10s</em>",
+                 begins_ms > 0 ? sim_text_date(begins_ms + at_ms, text)
+                               : chart_time_text(at_ms, text, sizeof text));
     }
     buf_add_str(out, "</div><span></span></div>");
 }
@@ -164,7 +169,7 @@ void report_promise_table(const struct report_page *report)
             strip_row(report->engine, &result->accounts[i], report->series, result->span_ms, out);
         }
     }
-    ticks(result->span_ms, out);
+    ticks(report);
     buf_add_str(
         out, "<div class=\"scroll\"><table><tr><th></th><th>guaranteed</th><th>short, at most</th>"
              "<th>short for</th><th>longest</th><th>owed for</th><th>longest</th>"

@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/report_internal.h"
 
-#include "sim/chart.h"
 #include "sim/sim_text.h"
 
 /* The accounts that get a colour of their own. If there are more accounts than colours, the
@@ -128,11 +127,7 @@ static void stacked(const struct report_page *report, const struct shown *shown)
     const struct series *series = report->series;
     const uint32_t places = shown_count(shown);
     struct chart chart;
-    struct chart_axes axes = {.label = "Slots in use by account, over time",
-                              .unit = "slots",
-                              .x_max = report->result->span_ms,
-                              .y_unit = SLOT_MILLI,
-                              .step_ms = series->step_ms};
+    struct chart_axes axes = report_axes(report, "Slots in use by account, over time", "slots");
     buf_add_str(report->out, "<h3>Together</h3><div class=\"legend\">");
     for (uint32_t i = 0; i < places; i++) {
         char key[SIM_TEXT_MAX];
@@ -171,13 +166,9 @@ static void one_chart(const struct report_page *report, const struct shown *show
     char class_name[SIM_TEXT_MAX];
     char key[SIM_TEXT_MAX];
     struct chart chart;
-    const struct chart_axes axes = {.size = CHART_SMALL,
-                                    .label = name,
-                                    .unit = "slots",
-                                    .x_max = report->result->span_ms,
-                                    .y_max = y_max,
-                                    .y_unit = SLOT_MILLI,
-                                    .step_ms = series->step_ms};
+    struct chart_axes axes = report_axes(report, name, "slots");
+    axes.size = CHART_SMALL;
+    axes.y_max = y_max;
     (void)snprintf(class_name, sizeof class_name, "c%u", place);
     (void)snprintf(key, sizeof key, "k%u", place);
     for (size_t i = 0; i < series->count; i++) {

@@ -2,12 +2,15 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/report_internal.h"
 
-#include "sim/chart.h"
 #include "sim/sim_text.h"
 
 /* ---- times ---- */
 
-static void times_row(const char *label, const struct spread *spread, struct buf *out)
+/* Writes a value of a spread as a cell: a time, or a plain number in thousandths. */
+typedef const char *(*value_fn)(int64_t value, char *out);
+
+static void times_row(const char *label, const struct spread *spread, value_fn text_of,
+                      struct buf *out)
 {
     const int64_t times[] = {spread->mean_ms, spread->p50_ms, spread->p90_ms, spread->p99_ms,
                              spread->max_ms};
@@ -19,7 +22,7 @@ static void times_row(const char *label, const struct spread *spread, struct buf
     chart_html_text(out, label);
     buf_addf(out, "</td><td>%s</td>", sim_text_count(spread->count, text));
     for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
-        buf_addf(out, "<td>%s</td>", sim_text_span(times[i], text));
+        buf_addf(out, "<td>%s</td>", text_of(times[i], text));
     }
     buf_add_str(out, "</tr>");
 }
@@ -29,13 +32,14 @@ static void part_row(const char *text, struct buf *out)
     buf_addf(out, "<tr class=\"part\"><td colspan=\"7\">%s</td></tr>", text);
 }
 
-/* A table of waits, or a table of completion times. */
+/* A table of waits, of completion times or of slowdowns. */
 struct report_times {
     const char *title;
     const char *text;
     const struct spread *all;
     const struct spread *by_size;
     size_t in_account; /* offset of the spread in an account */
+    value_fn text_of;
 };
 
 static void times_table(const struct report_page *report, const struct report_times *times)
@@ -45,10 +49,10 @@ static void times_table(const struct report_page *report, const struct report_ti
     report_section(out, times->title, times->text);
     buf_add_str(out, "<div class=\"scroll\"><table><tr><th></th><th>tasks</th><th>mean</th>"
                      "<th>p50</th><th>p90</th><th>p99</th><th>max</th></tr>");
-    times_row("all", times->all, out);
+    times_row("all", times->all, times->text_of, out);
     part_row("by size", out);
     for (uint32_t i = 0; i < SIZE_CLASS_COUNT; i++) {
-        times_row(spread_class_name(i), &times->by_size[i], out);
+        times_row(spread_class_name(i), &times->by_size[i], times->text_of, out);
     }
     if (result->account_count > 1) {
         part_row("by account", out);
@@ -56,7 +60,8 @@ static void times_table(const struct report_page *report, const struct report_ti
     for (uint32_t i = 0; result->account_count > 1 && i < result->account_count; i++) {
         const char *account = (const char *)&result->accounts[i];
         times_row(result->accounts[i].name,
-                  (const struct spread *)(const void *)(account + times->in_account), out);
+                  (const struct spread *)(const void *)(account + times->in_account),
+                  times->text_of, out);
     }
     buf_add_str(out, "</table></div></section>");
 }
@@ -108,7 +113,7 @@ static void refusals_table(const struct report_page *report)
         return;
     }
     report_section(out, "Refused", "Tasks that can never run here: the first of them, and why.");
-    buf_add_str(out, "<div class=\"scroll\"><table>");
+    buf_add_str(out, "<div class=\"scroll\"><table class=\"texts\">");
     for (uint64_t i = 0; i < result->refused && i < REFUSALS_TOLD_MAX; i++) {
         buf_add_str(out, "<tr><td>");
         chart_html_text(out, result->refusals[i].name);
@@ -123,14 +128,21 @@ void report_tables(const struct report_page *report)
 {
     const struct result *result = report->result;
     pools_table(report);
-    times_table(report, &(struct report_times){"Waits by size and account",
-                                               "From submission to the first start.", &result->wait,
-                                               result->wait_by_size,
-                                               offsetof(struct account_result, wait)});
-    times_table(report,
-                &(struct report_times){"Completion times",
-                                       "From submission to the end, of tasks that completed.",
-                                       &result->completion, result->completion_by_size,
-                                       offsetof(struct account_result, completion)});
+    const struct report_times all[] = {
+        {"Waits by size and account",
+         "All the time in which a task waited, also after an eviction.", &result->wait,
+         result->wait_by_size, offsetof(struct account_result, wait), sim_text_span},
+        {"Completion times", "From submission to the end, of tasks that completed.",
+         &result->completion, result->completion_by_size,
+         offsetof(struct account_result, completion), sim_text_span},
+        {"Slowdown",
+         "The time from submission to the end, divided by the length of the task: 1.0 is no wait "
+         "at all. Tasks of less than 10 s count as 10 s long.",
+         &result->slowdown, result->slowdown_by_size, offsetof(struct account_result, slowdown),
+         sim_text_milli},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        times_table(report, &all[i]);
+    }
     refusals_table(report);
 }

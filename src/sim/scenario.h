@@ -101,8 +101,10 @@ struct scenario {
     const struct doc *doc; /* the whole file; NULL: not from a file */
     struct arena arena;    /* owns everything below */
     uint64_t seed;
-    uint32_t jobs_max;      /* SCENARIO_JOBS_MAX; tests set a lower limit */
-    uint32_t nodes_max;     /* NODES_MAX; tests set a lower limit */
+    uint32_t jobs_max;  /* SCENARIO_JOBS_MAX; tests set a lower limit */
+    uint32_t nodes_max; /* NODES_MAX; tests set a lower limit */
+    /* The moment since 1970 at which the scenario begins, by the trace or the state; 0: not known. */
+    int64_t begins_ms;
     int64_t until_ms;       /* the end; 0: the run ends when nothing is left to happen */
     int64_t start_delay_ms; /* time from the start order to the running program */
     int64_t lost_after_ms;
@@ -119,6 +121,8 @@ struct scenario {
     VEC(struct scenario_action) actions; /* sorted by time, then as in the file */
     uint64_t rows_bad;                   /* malformed rows of a trace, which were left out */
     const char *row_bad_first;           /* place and problem of the first malformed row */
+    uint64_t names_changed;              /* texts of a trace that are no names and became others */
+    const char *name_changed_first;      /* the first of them, and what it became */
     bool names_needed;                   /* a job or an action refers to another job by name */
 };
 

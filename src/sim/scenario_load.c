@@ -4,11 +4,11 @@
 
 #include "sim/sim_file.h"
 #include "sim/models.h"
+#include "sim/patience.h"
 #include "sim/scenario_check.h"
 #include "sim/scenario_file.h"
 #include "sim/state_file.h"
 #include "sim/trace.h"
-#include "spec/pool_spec.h"
 
 /* Returns the file name of a path: the name of a run that has no other name. */
 static const char *base_name(const char *path)
@@ -69,19 +69,6 @@ static must_use enum err trace_load(const struct sim_options *options, struct sc
     return r == ERR_OK ? trace_read(&how, text, scenario, e) : r;
 }
 
-/* Sets the patience of the command line in every pool, `default` included. */
-static void patience_set(struct scenario *scenario, int64_t patience_ms)
-{
-    if (scenario->pools.count == 0) {
-        struct pool_spec spec;
-        pool_spec_init(&spec, "default");
-        vec_push(&scenario->pools, spec);
-    }
-    for (size_t i = 0; i < scenario->pools.count; i++) {
-        scenario->pools.at[i].patience_ms = patience_ms;
-    }
-}
-
 enum err scenario_load(const struct sim_options *options, const char *file, const uint64_t *seed,
                        struct scenario *scenario, struct error *e)
 {
@@ -112,8 +99,8 @@ enum err scenario_load(const struct sim_options *options, const char *file, cons
     if (r == ERR_OK && options->until_ms > 0) {
         scenario->until_ms = options->until_ms;
     }
-    if (r == ERR_OK && options->patience_ms >= 0) {
-        patience_set(scenario, options->patience_ms);
+    if (r == ERR_OK && options->patience != NULL) {
+        r = patience_set(options->patience, scenario, e);
     }
     r = r == ERR_OK ? models_apply(scenario, e) : r;
     if (r == ERR_OK) {

@@ -45,3 +45,14 @@ void series_add(struct series *series, const struct sample *sample)
         thin_out(series);
     }
 }
+
+void series_lose(struct series *series, const struct series_loss *loss)
+{
+    must(loss->pool < SERIES_POOLS_MAX);
+    const int64_t from_ms = loss->from_ms > 0 ? loss->from_ms : 0;
+    const int64_t first = from_ms / series->step_ms + (from_ms % series->step_ms != 0);
+    for (size_t i = (size_t)first; i < series->count && series->at[i].at_ms < loss->to_ms; i++) {
+        series->at[i].lost_milli += loss->milli;
+        series->at[i].pools[loss->pool].lost_milli += loss->milli;
+    }
+}

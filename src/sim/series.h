@@ -14,6 +14,8 @@ struct pool_sample {
     int64_t allocated_milli;
     int64_t capacity_milli;
     int64_t fragmented_milli;
+    int64_t kept_milli; /* idle, because places are kept for waiting tasks */
+    int64_t lost_milli; /* of the slots in use: their work was lost later, and is done again */
 };
 
 struct sample {
@@ -21,6 +23,8 @@ struct sample {
     int64_t allocated_milli;
     int64_t capacity_milli;
     int64_t fragmented_milli;
+    int64_t kept_milli;
+    int64_t lost_milli;
     uint64_t pending;
     struct pool_sample pools[SERIES_POOLS_MAX]; /* by pool; the last entry sums all further pools */
     /* By account; the last entry sums all further accounts. */
@@ -47,3 +51,12 @@ int64_t series_next_ms(const struct series *series);
 /* Adds the sample of series_next_ms() and sets its time. Does nothing if there is no next
  * sample. */
 void series_add(struct series *series, const struct sample *sample);
+
+/* Notes that slots in use since `from_ms` lost their work at `to_ms`, in the entry of a pool. */
+struct series_loss {
+    int64_t from_ms;
+    int64_t to_ms;
+    int64_t milli;
+    uint32_t pool; /* index in the samples */
+};
+void series_lose(struct series *series, const struct series_loss *loss);

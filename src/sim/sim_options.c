@@ -5,6 +5,7 @@
 #include "base/amount.h"
 #include "base/str.h"
 #include "base/suggest.h"
+#include "sim/patience.h"
 #include "sim/trace_value.h"
 
 #include <stddef.h>
@@ -16,6 +17,7 @@ enum option_kind {
     OPTION_FLAG,
     OPTION_TEXT,
     OPTION_DURATION,
+    OPTION_PATIENCE,
     OPTION_SEED,
     OPTION_SEEDS,
     OPTION_MILLI,
@@ -50,7 +52,7 @@ static const struct sim_option_row rows[] = {
     ROW("quiet", OPTION_FLAG, quiet, IN_ALL),
     ROW("skip-bad", OPTION_FLAG, skip_bad, IN_PLAYS),
     ROW("tasks", OPTION_TEXT, tasks, IN_RUN | IN_OPENB),
-    ROW("report", OPTION_TEXT, report, IN_RUN),
+    ROW("report", OPTION_TEXT, report, IN_PLAYS),
     ROW("trace", OPTION_TEXT, trace, IN_PLAYS),
     ROW("format", OPTION_TEXT, format, IN_PLAYS),
     ROW("columns", OPTION_TEXT, columns, IN_PLAYS),
@@ -59,7 +61,7 @@ static const struct sim_option_row rows[] = {
     ROW("nodes", OPTION_TEXT, nodes, IN_ALL),
     ROW("runs", OPTION_DURATION, runs_ms, IN_PLAYS),
     ROW("until", OPTION_DURATION, until_ms, IN_PLAYS),
-    ROW("patience", OPTION_DURATION, patience_ms, IN_PLAYS),
+    ROW("patience", OPTION_PATIENCE, patience, IN_PLAYS),
     ROW("ratio", OPTION_MILLI, ratio_milli, IN_OPENB),
     ROW("placement", OPTION_TEXT, placement, IN_OPENB),
     ROW("shuffle", OPTION_COUNT, shuffle, IN_OPENB),
@@ -146,6 +148,10 @@ static must_use enum err value_set(const struct sim_option_row *row, const char 
         return ERR_OK;
     case OPTION_DURATION:
         r = amount_duration(str_of(value), (int64_t *)field, e);
+        break;
+    case OPTION_PATIENCE:
+        *(const char **)field = value;
+        r = patience_check(value, e);
         break;
     case OPTION_MILLI:
         r = amount_milli(str_of(value), (int64_t *)field, e);
@@ -256,7 +262,7 @@ static must_use enum err check(const struct sim_options *options, struct error *
 
 enum err sim_options_read(int argc, char **argv, struct sim_options *ret, struct error *e)
 {
-    struct sim_options options = {.seed_first = 42, .seed_last = 42, .patience_ms = -1};
+    struct sim_options options = {.seed_first = 42, .seed_last = 42};
     options.ratio_milli = RATIO_DEFAULT_MILLI;
     int i = 1;
     if (argc > 1 && strcmp(argv[1], "compare") == 0) {

@@ -33,7 +33,7 @@ struct sim_options {
     const char *state;     /* file with an exported state */
     const char *nodes;     /* "64x8"; for openb: the list of nodes */
     int64_t until_ms;      /* 0: not given */
-    int64_t patience_ms;   /* -1: not given */
+    const char *patience;  /* patience of pools, see patience.h; NULL: not given */
     int64_t runs_ms;       /* length of tasks of a state that have no time limit */
     int64_t arrivals;      /* factor for the arrivals of the trace; 0: not given */
     int64_t ratio_milli;   /* openb: requested part of the capacity */

@@ -3,6 +3,7 @@
 #include "sim/sim_text.h"
 
 #include "base/must.h"
+#include "base/time_text.h"
 
 #include <inttypes.h>
 
@@ -31,6 +32,16 @@ const char *sim_text_span(int64_t ms, char *out)
         const int64_t hours = rounded(ms, HOUR);
         (void)snprintf(out, SIM_TEXT_MAX, "%" PRId64 "d%02" PRId64 "h", hours / 24, hours % 24);
     }
+    return out;
+}
+
+const char *sim_text_date(int64_t ms, char *out)
+{
+    enum { DAY_LEN = 10, MINUTE_LEN = 16 };
+    char text[TIME_TEXT_MAX];
+    time_text(ms, text);
+    text[DAY_LEN] = ' ';
+    (void)snprintf(out, SIM_TEXT_MAX, "%.*s", MINUTE_LEN, text);
     return out;
 }
 
@@ -65,4 +76,10 @@ const char *sim_text_milli(int64_t milli, char *out)
     (void)snprintf(out, SIM_TEXT_MAX, "%s%" PRId64 ".%" PRId64, milli < 0 ? "-" : "", size / 10,
                    size % 10);
     return out;
+}
+
+int64_t sim_text_part_milli(int64_t part, int64_t whole)
+{
+    enum { PERCENT_MILLI = 100 * 1000 };
+    return whole == 0 ? 0 : (int64_t)((__int128)part * PERCENT_MILLI / whole);
 }

@@ -12,11 +12,17 @@ enum { SIM_TEXT_MAX = 48 };
  * rounded. `out` has SIM_TEXT_MAX bytes in all functions here. */
 const char *sim_text_span(int64_t ms, char *out);
 
+/* Writes "2017-10-01 00:00": a moment since 1970, in UTC. */
+const char *sim_text_date(int64_t ms, char *out);
+
 /* Writes "1,234,567". */
 const char *sim_text_count(uint64_t count, char *out);
 
 /* Writes `part` of `whole` in percent with two places: "12.34". */
 const char *sim_text_percent(int64_t part, int64_t whole, char *out);
+
+/* Returns `part` of `whole` in thousandths of a percent; 0 if there is no whole. */
+int64_t sim_text_part_milli(int64_t part, int64_t whole);
 
 /* Writes thousandths with one place: "12.3". */
 const char *sim_text_milli(int64_t milli, char *out);

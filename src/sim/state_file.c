@@ -254,6 +254,7 @@ enum err state_file_read(struct str text, const char *file, int64_t runs_ms,
     }
     if (r == ERR_OK) {
         (void)time_text_parse(str_of(state_file_text(doc, "time")), &state.time_ms);
+        scenario->begins_ms = state.time_ms;
         r = list_each(&state, doc, "pools", pool_read, e);
         defaults_read(&state, doc);
     }

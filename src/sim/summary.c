@@ -74,6 +74,10 @@ static void slots_lines(const struct result *result, struct buf *out)
              sim_text_percent(result->allocated_milli, result->capacity_milli, part));
     buf_addf(out, ", %s %% idle in pieces too small\n",
              sim_text_percent(result->fragmented_milli, result->capacity_milli, part));
+    if (result->work_lost_slot_ms > 0) {
+        buf_addf(out, "useful      %s %% of the slots: allocated, and the work was not lost\n",
+                 sim_text_percent(result->useful_milli, result->capacity_milli, part));
+    }
     buf_addf(out, "queue       %s tasks on average, %s at most\n",
              sim_text_milli((int64_t)result->queue_mean_milli, slots),
              sim_text_count(result->queue_max, nodes));
@@ -83,15 +87,32 @@ static void losses_line(const struct result *result, struct buf *out)
 {
     char count[SIM_TEXT_MAX];
     char hours[SIM_TEXT_MAX];
+    char percent[SIM_TEXT_MAX];
     const int64_t lost_milli = result->work_lost_slot_ms / 3600;
     buf_addf(out, "evictions   %s", sim_text_count(result->evictions, count));
     if (result->submitted > 0) {
         const uint64_t per_million = result->evictions * 1000000 / result->submitted;
         buf_addf(out, " (%s per 1,000 tasks)", sim_text_milli((int64_t)per_million, count));
     }
-    buf_addf(out, "\nlost        %s slot-hours of work; %s attempts",
-             sim_text_milli(lost_milli, hours), sim_text_count(result->losses, count));
-    buf_addf(out, " with their node, %s failed\n", sim_text_count(result->failures, count));
+    buf_addf(out, "\nlost        %s slot-hours of work, %s %% of what was done\n",
+             sim_text_milli(lost_milli, hours),
+             sim_text_percent(result->work_lost_slot_ms, result->allocated_slot_ms, percent));
+    if (result->losses > 0 || result->failures > 0) {
+        buf_addf(out, "attempts    %s lost with their node", sim_text_count(result->losses, count));
+        buf_addf(out, ", %s failed\n", sim_text_count(result->failures, count));
+    }
+}
+
+/* How much longer than its length a completed task took. */
+static void slowdown_line(const struct spread *slowdown, struct buf *out)
+{
+    char text[4][SIM_TEXT_MAX];
+    if (slowdown->count > 0) {
+        buf_addf(
+            out, "slowdown    %s on average; p50 %s, p99 %s, max %s\n",
+            sim_text_milli(slowdown->mean_ms, text[0]), sim_text_milli(slowdown->p50_ms, text[1]),
+            sim_text_milli(slowdown->p99_ms, text[2]), sim_text_milli(slowdown->max_ms, text[3]));
+    }
 }
 
 /* Only where places were kept, or where the loss budget paid. */
@@ -260,6 +281,11 @@ void summary_text(const struct result *result, const struct scenario *scenario,
     }
     buf_addf(out, "time        %s, seed %" PRIu64 "\n", sim_text_span(result->span_ms, text),
              scenario->seed);
+    if (scenario->begins_ms > 0) {
+        char from[SIM_TEXT_MAX];
+        buf_addf(out, "dates       %s to %s UTC\n", sim_text_date(scenario->begins_ms, from),
+                 sim_text_date(scenario->begins_ms + result->span_ms, text));
+    }
     if (result->stopped) {
         buf_add_str(out, "stopped     before the end: all figures are as of that moment\n");
     }
@@ -267,10 +293,15 @@ void summary_text(const struct result *result, const struct scenario *scenario,
         buf_addf(out, "rows        %s left out; the first: %s\n",
                  sim_text_count(scenario->rows_bad, text), scenario->row_bad_first);
     }
+    if (scenario->names_changed > 0) {
+        buf_addf(out, "names       %s changed; the first: %s\n",
+                 sim_text_count(scenario->names_changed, text), scenario->name_changed_first);
+    }
     tasks_line(result, out);
     not_started_line(result, out);
     refused_lines(result, out);
     slots_lines(result, out);
+    slowdown_line(&result->slowdown, out);
     losses_line(result, out);
     budgets_lines(&result->paid, out);
     pools(result, out);

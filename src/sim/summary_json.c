@@ -3,6 +3,8 @@
 #include "sim/summary.h"
 
 #include "base/json_out.h"
+#include "base/time_text.h"
+#include "sim/sim_text.h"
 
 enum { MS_PER_HOUR = 3600 * 1000 };
 
@@ -10,6 +12,17 @@ enum { MS_PER_HOUR = 3600 * 1000 };
 static void kv_seconds(struct json_out *j, const char *key, int64_t ms)
 {
     json_out_kv_milli(j, key, ms);
+}
+
+/* Writes a text, such as the first of `count` things; null: the count is 0. */
+static void kv_first(struct json_out *j, const char *key, uint64_t count, const char *first)
+{
+    json_out_key(j, key);
+    if (count > 0) {
+        json_out_text(j, first);
+    } else {
+        json_out_null(j);
+    }
 }
 
 static void spread_json(struct json_out *j, const char *key, const struct spread *spread)
@@ -47,6 +60,8 @@ static void tasks_json(struct json_out *j, const struct result *result)
     json_out_kv_u64(j, "losses", result->losses);
     json_out_kv_u64(j, "failures", result->failures);
     json_out_kv_milli(j, "work_lost_slot_hours", slot_hours_milli(result->work_lost_slot_ms));
+    json_out_kv_milli(j, "work_lost_percent",
+                      sim_text_part_milli(result->work_lost_slot_ms, result->allocated_slot_ms));
     json_out_end(j);
 }
 
@@ -89,6 +104,7 @@ static void sizes_json(struct json_out *j, const struct result *result)
         json_out_kv_text(j, "name", spread_class_name(i));
         spread_json(j, "wait", &result->wait_by_size[i]);
         spread_json(j, "completion", &result->completion_by_size[i]);
+        spread_json(j, "slowdown", &result->slowdown_by_size[i]);
         json_out_end(j);
     }
     json_out_end(j);
@@ -120,6 +136,7 @@ static void accounts_json(struct json_out *j, const struct result *result)
         json_out_kv_milli(j, "work_lost_slot_hours", slot_hours_milli(account->work_lost_slot_ms));
         spread_json(j, "wait", &account->wait);
         spread_json(j, "completion", &account->completion);
+        spread_json(j, "slowdown", &account->slowdown);
         json_out_end(j);
     }
     json_out_end(j);
@@ -143,6 +160,7 @@ static void pools_json(struct json_out *j, const struct result *result)
         }
         spread_json(j, "wait", &pool->wait);
         spread_json(j, "completion", &pool->completion);
+        spread_json(j, "slowdown", &pool->slowdown);
         json_out_end(j);
     }
     json_out_end(j);
@@ -190,6 +208,8 @@ static void samples_json(struct json_out *j, const struct series *series, uint32
         json_out_kv_milli(j, "allocated", sample->allocated_milli);
         json_out_kv_milli(j, "capacity", sample->capacity_milli);
         json_out_kv_milli(j, "fragmented", sample->fragmented_milli);
+        json_out_kv_milli(j, "kept", sample->kept_milli);
+        json_out_kv_milli(j, "lost", sample->lost_milli);
         json_out_kv_u64(j, "waiting", sample->pending);
         millis_json(j, "used", sample->held_milli, accounts);
         millis_json(j, "share", sample->share_milli, accounts);
@@ -208,25 +228,27 @@ void summary_json(const struct result *result, const struct engine *engine,
     json_out_kv_text(&j, "scenario", scenario->name);
     json_out_kv_u64(&j, "seed", scenario->seed);
     kv_seconds(&j, "span", result->span_ms);
+    char begins[TIME_TEXT_MAX];
+    time_text(scenario->begins_ms, begins);
+    kv_first(&j, "begins", (uint64_t)scenario->begins_ms, begins);
     json_out_kv_bool(&j, "stopped", result->stopped);
     json_out_kv_u64(&j, "rows_left_out", scenario->rows_bad);
-    json_out_key(&j, "row_left_out_first");
-    if (scenario->rows_bad > 0) {
-        json_out_text(&j, scenario->row_bad_first);
-    } else {
-        json_out_null(&j);
-    }
+    kv_first(&j, "row_left_out_first", scenario->rows_bad, scenario->row_bad_first);
+    json_out_kv_u64(&j, "names_changed", scenario->names_changed);
+    kv_first(&j, "name_changed_first", scenario->names_changed, scenario->name_changed_first);
     tasks_json(&j, result);
     budgets_json(&j, &result->paid);
     refusals_json(&j, result);
     json_out_kv_u64(&j, "nodes", result->nodes);
     json_out_kv_milli(&j, "slots_mean", result->capacity_milli);
     json_out_kv_milli(&j, "allocated_mean", result->allocated_milli);
+    json_out_kv_milli(&j, "useful_mean", result->useful_milli);
     json_out_kv_milli(&j, "fragmented_mean", result->fragmented_milli);
     json_out_kv_milli(&j, "queue_mean", (int64_t)result->queue_mean_milli);
     json_out_kv_u64(&j, "queue_max", result->queue_max);
     spread_json(&j, "wait", &result->wait);
     spread_json(&j, "completion", &result->completion);
+    spread_json(&j, "slowdown", &result->slowdown);
     spread_json(&j, "not_started", &result->not_started);
     sizes_json(&j, result);
     accounts_json(&j, result);
@@ -291,10 +313,12 @@ void summary_json_tasks_csv(const struct engine *engine, struct buf *out)
     size_t count;
     const struct job_record *records = engine_records(engine, &count);
     buf_add_str(out, "task,name,account,pool,instances,slots,submitted,started,ended,wait,state,"
-                     "cause,exit_code,evictions,losses,failures,work_lost\n");
+                     "cause,exit_code,evictions,losses,failures,work_lost,requeued\n");
     for (size_t i = 0; i < count; i++) {
         const struct job_record *record = &records[i];
         const bool started = record->started_ms != NOT_YET;
+        const int64_t waited_ms = engine_records_waited(engine, record);
+        const int64_t first_ms = started ? record->started_ms - record->submitted_ms : 0;
         buf_addf(out, "%zu,", i + 1);
         csv_text(out, record->job->name);
         buf_add_char(out, ',');
@@ -305,10 +329,11 @@ void summary_json_tasks_csv(const struct engine *engine, struct buf *out)
         csv_time(out, record->submitted_ms);
         csv_time(out, record->started_ms);
         csv_time(out, record->ended_ms);
-        csv_time(out, started ? record->started_ms - record->submitted_ms : NOT_YET);
+        csv_time(out, started ? waited_ms : NOT_YET);
         buf_addf(out, ",%s,%s,%d,%u,%u,%u", state_text(engine, i), names_end_cause(record->cause),
                  record->exit_code, record->evictions, record->losses, record->failures);
         csv_milli(out, (int64_t)(record->work_lost / 1000));
+        csv_time(out, started ? waited_ms - first_ms : NOT_YET);
         buf_add_char(out, '\n');
     }
 }

@@ -3,11 +3,12 @@
 #include "sim/trace.h"
 
 #include "base/amount.h"
+#include "base/inert.h"
 #include "core/model/resource.h"
 #include "sim/trace_internal.h"
 #include "sim/trace_value.h"
 
-enum { SECOND_MS = 1000 };
+enum { SECOND_MS = 1000, NAME_NOTE_MAX = 1024 };
 
 /* ---- rows ---- */
 
@@ -22,8 +23,8 @@ struct trace_row_kind {
     uint32_t priority;
     int32_t exit_code;
     uint32_t gpu;
-    char project[NAME_LEN_MAX + 1];
-    char user[NAME_LEN_MAX + 1];
+    const struct trace_name *project; /* NULL: none is named */
+    const struct trace_name *user;
     char models[TEXT_LEN_MAX + 1];
 };
 
@@ -243,10 +244,10 @@ static must_use enum err row_read(struct trace *trace, struct trace_row *row, st
     r = r == ERR_OK ? counts_of(trace, kind, e) : r;
     struct str text;
     if (r == ERR_OK && field_of(trace, ROLE_PROJECT, &text)) {
-        trace_value_name(text, kind->project);
+        kind->project = trace_names_of(&trace->projects, text);
     }
     if (r == ERR_OK && field_of(trace, ROLE_USER, &text)) {
-        trace_value_name(text, kind->user);
+        kind->user = trace_names_of(&trace->users, text);
     }
     if (r == ERR_OK && field_of(trace, ROLE_MODELS, &text) && text.len <= TEXT_LEN_MAX) {
         memcpy(kind->models, text.p, text.len);
@@ -255,25 +256,6 @@ static must_use enum err row_read(struct trace *trace, struct trace_row *row, st
 }
 
 /* ---- jobs ---- */
-
-/* Divides a job that is larger than any node into equal parts, as large as a node can hold. */
-static void divide(int64_t node_slots_milli, struct task_spec *spec)
-{
-    const int64_t slots = spec->slots_milli / SLOT_MILLI;
-    const int64_t most = node_slots_milli / SLOT_MILLI;
-    if (most == 0 || slots <= most || spec->instances > 1) {
-        return;
-    }
-    int64_t part = most;
-    while (slots % part != 0) {
-        part--;
-    }
-    if (slots / part <= TASK_INSTANCES_MAX) {
-        spec->slots_milli = part * SLOT_MILLI;
-        spec->instances = (uint32_t)(slots / part);
-        spec->gang = true;
-    }
-}
 
 static const struct job_kind *kind_of(struct trace *trace, const struct trace_row_kind *row)
 {
@@ -288,8 +270,8 @@ static const struct job_kind *kind_of(struct trace *trace, const struct trace_ro
     argv[0] = "sim";
     spec->argv = argv;
     spec->argv_count = 1;
-    spec->project = row->project[0] != '\0' ? arena_str(arena, row->project) : spec->project;
-    spec->user = row->user[0] != '\0' ? arena_str(arena, row->user) : spec->user;
+    spec->project = row->project != NULL ? row->project->text : spec->project;
+    spec->user = row->user != NULL ? row->user->text : spec->user;
     spec->slots_milli = row->slots_milli;
     spec->needs_gpu = row->gpu != 0;
     spec->cpu_milli = row->cpu_milli;
@@ -301,7 +283,7 @@ static const struct job_kind *kind_of(struct trace *trace, const struct trace_ro
     kind->checkpoint_ms = trace->options->checkpoint_ms;
     kind->stops_in_ms = trace->options->stops_in_ms;
     kind->models = row->models[0] != '\0' ? arena_str(arena, row->models) : NULL;
-    divide(trace->node_slots_milli, spec);
+    trace_wide_divide(&trace->nodes, spec);
     (void)map_put(trace->kinds, row, sizeof *row, kind);
     return kind;
 }
@@ -327,9 +309,31 @@ static must_use enum err job_add(struct trace *trace, const struct trace_row *ro
     return ERR_OK;
 }
 
-/* Shifts all times so that the first job of the trace arrives at 0. */
-static void times_shift(struct scenario *scenario, size_t first)
+/* Learns from a comment like "; UnixStartTime: 749458803" which moment the trace calls 0. */
+static void comment_read(struct trace *trace)
 {
+    uint64_t seconds;
+    const struct csv *csv = &trace->csv;
+    if (csv->count >= 3 && str_is(csv->fields[1], "UnixStartTime:") &&
+        str_to_u64(csv->fields[2], &seconds) && seconds <= (uint64_t)AMOUNT_MS_MAX / SECOND_MS) {
+        trace->unix_ms = (int64_t)seconds * SECOND_MS;
+    }
+}
+
+/* Notes the date of the first job. Arrivals that are stretched have no dates any more. */
+static void date_note(const struct trace *trace, int64_t origin_ms)
+{
+    struct scenario *scenario = trace->scenario;
+    const bool dated = trace->clock == CLOCK_DATES || trace->unix_ms > 0;
+    if (dated && scenario->begins_ms == 0 && trace->options->arrivals == 0) {
+        scenario->begins_ms = trace->unix_ms + origin_ms;
+    }
+}
+
+/* Shifts all times so that the first job of the trace arrives at 0. */
+static void times_shift(const struct trace *trace, size_t first)
+{
+    struct scenario *scenario = trace->scenario;
     int64_t origin_ms = INT64_MAX;
     for (size_t i = first; i < scenario->jobs.count; i++) {
         const int64_t at_ms = scenario->jobs.at[i].at_ms;
@@ -337,6 +341,9 @@ static void times_shift(struct scenario *scenario, size_t first)
     }
     for (size_t i = first; i < scenario->jobs.count; i++) {
         scenario->jobs.at[i].at_ms -= origin_ms;
+    }
+    if (first < scenario->jobs.count) {
+        date_note(trace, origin_ms);
     }
 }
 
@@ -372,6 +379,7 @@ static must_use enum err rows_read(struct trace *trace, struct error *e)
     while (csv_next(&trace->csv)) {
         struct trace_row row;
         if (comment != 0 && trace->csv.fields[0].len > 0 && trace->csv.fields[0].p[0] == comment) {
+            comment_read(trace);
             continue;
         }
         enum err r = row_read(trace, &row, e);
@@ -389,14 +397,26 @@ static must_use enum err rows_read(struct trace *trace, struct error *e)
     return ERR_OK;
 }
 
-static int64_t largest_node(const struct scenario *scenario)
+/* Notes how many names are not those of the trace, and the first of them. */
+static void names_note(struct trace *trace)
 {
-    int64_t most = 0;
-    for (size_t i = 0; i < scenario->nodes.count; i++) {
-        const int64_t slots = scenario->nodes.at[i].spec.slots_milli;
-        most = slots > most ? slots : most;
+    const struct {
+        const struct trace_names *names;
+        const char *what;
+    } both[] = {{&trace->projects, "project"}, {&trace->users, "user"}};
+    struct scenario *scenario = trace->scenario;
+    for (size_t i = 0; i < sizeof both / sizeof both[0]; i++) {
+        const struct trace_name *first = both[i].names->first;
+        if (first != NULL && scenario->names_changed == 0) {
+            struct buf text;
+            buf_init(&text, NAME_NOTE_MAX);
+            inert_add(&text, (struct str){first->from.p, (size_t)str_shown(first->from)});
+            scenario->name_changed_first = arena_fmt(&scenario->arena, "%s '%s' is '%s' here",
+                                                     both[i].what, buf_text(&text), first->text);
+            buf_done(&text);
+        }
+        scenario->names_changed += both[i].names->changed;
     }
-    return most;
 }
 
 enum err trace_read(const struct trace_options *options, struct str text, struct scenario *scenario,
@@ -404,7 +424,7 @@ enum err trace_read(const struct trace_options *options, struct str text, struct
 {
     struct trace trace = {.scenario = scenario, .options = options};
     const size_t first = scenario->jobs.count;
-    trace.node_slots_milli = largest_node(scenario);
+    trace.nodes = trace_wide_nodes(scenario);
     enum err r = trace_format_find(options->format, &trace.format, e);
     r = r == ERR_OK ? trace_format_columns_name(&trace, options->columns, e) : r;
     if (r != ERR_OK) {
@@ -417,10 +437,15 @@ enum err trace_read(const struct trace_options *options, struct str text, struct
     }
     trace.header_count = trace.format->header ? trace.csv.count : 0;
     trace.kinds = map_new();
+    trace_names_init(&trace.projects, &scenario->arena);
+    trace_names_init(&trace.users, &scenario->arena);
     r = trace_format_columns_find(&trace, e);
     r = r == ERR_OK ? rows_read(&trace, e) : r;
+    names_note(&trace);
     map_free(trace.kinds);
-    times_shift(scenario, first);
+    trace_names_done(&trace.projects);
+    trace_names_done(&trace.users);
+    times_shift(&trace, first);
     r = r == ERR_OK ? times_check(&trace, first, e) : r;
     times_stretch(&trace, first);
     return r == ERR_OK ? times_check(&trace, first, e) : r;

@@ -22,6 +22,7 @@ struct trace_options {
 };
 
 /* Adds the jobs of the trace; the first one arrives at 0. A job with more slots than the largest
- * node becomes a gang of equal parts, as large as possible. ERR_INVALID: "file:line:column: …". */
+ * node becomes a gang of equal parts, as large as possible, or is left to the core.
+ * ERR_INVALID: "file:line:column: …". */
 must_use enum err trace_read(const struct trace_options *options, struct str text,
                              struct scenario *scenario, struct error *e);

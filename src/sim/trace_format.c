@@ -98,6 +98,7 @@ enum err trace_format_columns_name(struct trace *trace, const char *columns, str
         const char *name = plain ? trace_roles[i] : trace->format->columns[i];
         column_name_set(trace, i, str_of(name == NULL ? "" : name));
     }
+    bool named[ROLE_COUNT] = {false};
     struct str rest = str_of(columns == NULL ? "" : columns);
     while (rest.len > 0) {
         struct str name;
@@ -111,6 +112,11 @@ enum err trace_format_columns_name(struct trace *trace, const char *columns, str
                         "project, user, name, priority, instances, time_limit, exit",
                         (int)item.len, item.p);
         }
+        if (named[found]) {
+            return fail(e, ERR_USAGE, "columns: '%s' gets a column twice: only one can be read",
+                        trace_roles[found]);
+        }
+        named[found] = true;
         column_name_set(trace, found, str_is(name, "-") ? str_of("") : name);
         /* "-": the role has no column, whatever the format says */
         trace->given[found] = !str_is(name, "-");
@@ -187,6 +193,24 @@ static must_use enum err column_missing(const struct trace *trace, const char *n
                     header_text(trace, header));
 }
 
+/* Finds the column of a role by its name in the header. Two columns of this name are refused,
+ * because one of them would be ignored in silence. */
+static must_use enum err column_find(const struct trace *trace, int role, int *ret_column,
+                                     struct error *e)
+{
+    const char *name = trace->names[role];
+    const int found = csv_column(&trace->csv, name);
+    const int second = found < 0 ? -1 : csv_column_next(&trace->csv, name, found);
+    if (second >= 0) {
+        return csv_fail(&trace->csv, second, e,
+                        "the header names the column '%s' twice; --columns %s=#%d reads the "
+                        "first, --columns %s=#%d this one",
+                        name, trace_roles[role], found + 1, trace_roles[role], second + 1);
+    }
+    *ret_column = found;
+    return ERR_OK;
+}
+
 enum err trace_format_columns_find(struct trace *trace, struct error *e)
 {
     const bool header = trace->format->header;
@@ -204,7 +228,10 @@ enum err trace_format_columns_find(struct trace *trace, struct error *e)
             number <= count) {
             trace->columns[i] = (int)number - 1;
         } else if (name[0] != '\0' && header) {
-            trace->columns[i] = csv_column(&trace->csv, name);
+            r = column_find(trace, i, &trace->columns[i], e);
+        }
+        if (r != ERR_OK) {
+            return r;
         }
         if (trace->given[i] && trace->columns[i] < 0) {
             return column_missing(trace, name, e);

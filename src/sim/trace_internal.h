@@ -5,6 +5,7 @@
 #include "base/map.h"
 #include "sim/csv.h"
 #include "sim/trace.h"
+#include "sim/trace_names.h"
 #include "sim/trace_value.h"
 
 /* The meaning of a column. */
@@ -44,6 +45,18 @@ struct format {
     const char *columns[ROLE_COUNT];
 };
 
+/* How many nodes of one size the pool of a trace has. */
+struct trace_size {
+    int64_t slots;
+    uint32_t nodes;
+};
+
+/* The nodes of the pool that gets the jobs of a trace. The largest size is first. */
+struct trace_nodes {
+    struct trace_size *sizes;
+    size_t count;
+};
+
 struct trace {
     const struct format *format;
     struct csv csv;
@@ -52,9 +65,12 @@ struct trace {
     bool given[ROLE_COUNT]; /* the column was named on the command line */
     struct scenario *scenario;
     struct map *kinds; /* equal rows share a kind */
-    int64_t node_slots_milli;
+    struct trace_names projects;
+    struct trace_names users;
+    struct trace_nodes nodes;
     uint32_t header_count;  /* columns of the header; 0: no header */
     enum trace_clock clock; /* how the first row writes its time */
+    int64_t unix_ms;        /* the moment that the trace calls 0; 0: the trace does not say */
     const struct trace_options *options;
 };
 
@@ -71,6 +87,13 @@ char trace_format_separator(const struct format *format, struct str text);
 
 /* Checks that the row is well-formed, and as wide as the header. */
 must_use enum err trace_format_row_check(const struct trace *trace, struct error *e);
+
+/* Counts the nodes of the pool that gets the jobs of a trace. In the scenario's arena. */
+struct trace_nodes trace_wide_nodes(struct scenario *scenario);
+
+/* Divides a job that is larger than any node into equal parts, as large as a node can hold. If the
+ * nodes cannot hold these parts, the job is left whole: the core divides it into uneven parts. */
+void trace_wide_divide(const struct trace_nodes *nodes, struct task_spec *spec);
 
 /* Finds the columns. The present row is the header, if there is one. */
 must_use enum err trace_format_columns_find(struct trace *trace, struct error *e);

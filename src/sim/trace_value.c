@@ -3,7 +3,6 @@
 #include "sim/trace_value.h"
 
 #include "base/amount.h"
-#include "core/model/limits.h"
 #include "base/time_text.h"
 
 #include <ctype.h>
@@ -75,15 +74,4 @@ bool trace_value_time(struct str text, int64_t *ret_ms, enum trace_clock *ret_cl
     rfc[10] = 'T';
     rfc[TIME_LEN] = 'Z';
     return time_text_parse((struct str){rfc, TIME_LEN + 1}, ret_ms);
-}
-
-void trace_value_name(struct str text, char *out)
-{
-    size_t len = 0;
-    for (; len < text.len && len < NAME_LEN_MAX; len++) {
-        const char c = text.p[len];
-        const bool fine = isalnum((unsigned char)c) || (len > 0 && strchr("-_.", c) != NULL);
-        out[len] = fine ? c : (len > 0 ? '-' : 'x');
-    }
-    out[len] = '\0';
 }

@@ -24,7 +24,3 @@ enum trace_clock { CLOCK_UNKNOWN, CLOCK_SECONDS, CLOCK_DATES };
 /* Parses seconds, or "2017-10-01 00:00:45" and RFC 3339, into milliseconds since 1970 or since
  * the trace's own beginning. Also says which of the two forms it was. */
 bool trace_value_time(struct str text, int64_t *ret_ms, enum trace_clock *ret_clock);
-
-/* Makes a name of a project from any text. Other characters become '-'. `out` has NAME_LEN_MAX +
- * 1 bytes. */
-void trace_value_name(struct str text, char *out);

@@ -58,12 +58,93 @@ def test_json_tasks_and_summary_say_the_same(scenario, tmp_path):
     assert f"{found['tasks']['submitted']:,} submitted" in sim(scenario).stdout
 
 
+EVICTED = """
+nodes: [{name: n, count: 2, gpus: 4}]
+tasks:
+  - {name: low, project: p2, runs: 2h, resources: {gpu: 8}, priority: 10}
+  - {name: high, project: p2, at: 1h, runs: 1h, resources: {gpu: 4}, priority: 90}
+  - {name: tenth, project: p10, at: 4h, runs: 5s, resources: {gpu: 8}}
+"""
+
+
+def test_time_after_an_eviction_is_waiting_and_its_work_is_not_useful(tmp_path):
+    """`low` does an hour of eight slots, waits an hour for `high`, and does two hours."""
+    path, tasks = tmp_path / "evicted.yaml", tmp_path / "tasks.csv"
+    path.write_text(EVICTED)
+    found = json.loads(sim(path, "--json", "--tasks", tasks).stdout)
+    low = next(csv.DictReader(tasks.open()))
+    assert [float(low[key]) for key in ("started", "ended", "wait", "requeued", "work_lost")] == [0, 14400, 3600, 3600, 8 * 3600]
+    assert found["wait"]["max"] == 3600 and found["sizes"][1]["wait"]["mean"] == 1800
+    assert found["tasks"]["work_lost_slot_hours"] == 8 and found["tasks"]["work_lost_percent"] == pytest.approx(100 * 8 / 28.011, abs=0.01)
+    assert found["useful_mean"] == pytest.approx(20.011 * 3600 / found["span"], abs=0.002)
+    assert [one["lost"] for one in found["samples"] if one["at"] < 3600] == [8] * sum(one["at"] < 3600 for one in found["samples"])
+    assert all(one["lost"] == 0 for one in found["samples"] if one["at"] >= 3600)
+    # low takes 4 h instead of 2; high and tenth, which counts as 10 s long, are not slowed down.
+    assert found["slowdown"] == {"count": 3, "mean": 1.333, "p50": 1, "p90": 2, "p99": 2, "max": 2}
+    text = sim(path).stdout
+    assert "\nslowdown    1.3 on average; p50 1.0, p99 2.0, max 2.0\n" in text
+    assert "\nlost        8.0 slot-hours of work, 28.56 % of what was done\n" in text and "\nuseful      62.5" in text
+
+
+def test_the_report_shows_dates_and_settings(tmp_path):
+    trace, path, report = tmp_path / "t.csv", tmp_path / "s.yaml", tmp_path / "r.html"
+    trace.write_text("submit,duration,gpus\n2017-10-01 20:00:00,7200,4\n2017-10-04 12:00:00,3600,4\n")
+    path.write_text("pools: [{name: default, patience: 4d, scheduler: {policy: priority}}, {name: other}]\nnodes: [{name: n, gpus: 4}]\n")
+    done = sim(path, "--trace", trace, "--report", report)
+    assert "\ndates       2017-10-01 20:00 to 2017-10-04 13:00 UTC\n" in done.stdout
+    page = report.read_text()
+    assert "; 2017-10-01 20:00 to 2017-10-04 13:00 UTC" in page and ">2 Oct</span>" in page and ">12:00</span>" in page
+    chart = json.loads(html.unescape(re.search(r'<data value="([^"]*)">', page)[1]))
+    assert chart["begins"] == 1506888000
+    assert json.loads(sim(path, "--trace", trace, "--json").stdout)["begins"] == "2017-10-01T20:00:00.000Z"
+    settings = page.split("<h2>Settings of the pools</h2>")[1]
+    rows = dict(re.findall(r'<tr><td>([^<]+)</td><td class="(\w+ ?)', settings))
+    assert rows["patience"] == "own" and rows["policy"] == "own" and rows["placement"] == "plain"
+    assert '<td>patience</td><td class="own">4d</td>' in settings and '<td>idle_for_waiting</td><td class="plain">2 %</td>' in settings
+
+
+def test_patience_is_given_for_all_pools_or_for_one(tmp_path):
+    path, report = tmp_path / "s.yaml", tmp_path / "r.html"
+    path.write_text("pools: [{name: gpu, patience: 4d}, {name: cpu}]\nnodes: [{name: n, gpus: 1}]\ntasks: [{runs: 1m}]\n")
+    for given, patience in (("auto", "auto auto auto"), ("90s", "1m30s 1m30s 1m30s"), ("gpu=auto", "auto auto auto"),
+                            ("60s,gpu=auto", "1m auto 1m"), ("cpu=5m", "auto 4d 5m"), ("default=0s", "0s 4d auto")):
+        assert sim(path, "--patience", given, "--report", report).returncode == 0
+        row = re.search(r"<tr><td>patience</td>(.*?)</tr>", report.read_text())[1]
+        assert " ".join(re.findall(r">([^<]+)<", row)) == patience
+    for given, said in (("now", "--patience: a duration like 60s, auto, or POOL=auto is wanted"), ("60s,", "not ''"),
+                        ("=auto", "not '=auto'"), ("tpu=auto", "--patience: there is no pool 'tpu' in the scenario")):
+        done = sim(path, "--patience", given)
+        assert done.returncode == 2 and said in done.stderr
+
+
+def test_slots_kept_for_a_waiting_task_are_a_band(tmp_path):
+    """A gang of the whole pool beside small tasks: while places are kept for it they idle, and the budget pays exactly that."""
+    path, report = tmp_path / "gang.yaml", tmp_path / "r.html"
+    path.write_text("until: 20h\npools: [{name: default, scheduler: {policy: fifo}}]\nnodes: [{name: n, count: 4, gpus: 4}]\ntasks:\n"
+                    "  - {name: long, runs: 12h, resources: {gpu: 1}}\n  - {name: gang, at: 25m, runs: 1h, resources: {gpu: 4}, instances: 4, gang: true}\n"
+                    "streams: [{name: s, every: 4m, until: 14h, runs: {from: 30m, to: 50m}, resources: {gpu: 1}}]\n")
+    found = json.loads(sim(path, "--json", "--report", report).stdout)
+    kept = [one["kept"] for one in found["samples"]]
+    step_h = found["samples"][1]["at"] / 3600
+    assert sum(kept) * step_h == pytest.approx(found["budgets"]["idle_slot_hours"], rel=0.15) and max(kept) == 15
+    assert all(one["kept"] <= one["capacity"] - one["allocated"] for one in found["samples"])
+    bands = json.loads(html.unescape(re.search(r'<data value="([^"]*)">', report.read_text())[1]))["series"]
+    assert next(one["values"] for one in bands if one["name"] == "kept for waiting tasks") == kept
+    assert "idle, kept for waiting tasks" in report.read_text()
+
+
+def test_accounts_are_sorted_as_people_sort(tmp_path):
+    path = tmp_path / "many.yaml"
+    path.write_text("nodes: [{name: n, gpus: 8}]\ntasks:\n" + "".join(f"  - {{runs: 1h, project: p{i}}}\n" for i in (10, 2, 1, 21)))
+    assert [one["name"] for one in json.loads(sim(path, "--json").stdout)["accounts"]] == ["p1", "p2", "p10", "p21"]
+
+
 def test_the_report_is_one_page_that_needs_nothing_else(scenario, tmp_path):
     report = tmp_path / "report.html"
     assert sim(scenario, "--report", report).returncode == 0
     page = report.read_text()
     assert page.startswith("<!doctype html>") and page.endswith("</html>\n")
-    assert page.count("<svg") == page.count("</svg>") == 6  # allocation, queue, waits, shares together and of two
+    assert page.count("<svg") == page.count("</svg>") == 8  # allocation, queue, waits and slowdown over time, waits, shares together and of two
     assert "three teams" in page and "prefers-color-scheme: dark" in page and "@media print" in page
     assert "http:" not in page and "https:" not in page and "src=" not in page and "url(" not in page
     assert "default-src 'none'" in page.split("</head>")[0]  # nor could it ask anybody
@@ -76,15 +157,25 @@ def test_the_report_shows_the_numbers_of_the_summary(scenario, tmp_path):
     found = json.loads(sim(scenario, "--report", report, "--json").stdout)
     page = report.read_text()
     charts = [json.loads(html.unescape(value)) for value in re.findall(r'<data value="([^"]*)">', page)]
-    [allocated, idle, there] = charts[0]["series"]
-    assert (allocated["name"], idle["name"], there["name"]) == ("allocated", "idle, too small", "there")
-    assert allocated["values"] == [one["allocated"] for one in found["samples"]]
-    assert there["values"] == [one["capacity"] for one in found["samples"]]
+    bands = {one["name"]: one["values"] for one in charts[0]["series"]}
+    assert set(bands) <= {"in use", "in use, work lost later", "kept for waiting tasks", "idle, too small", "there"}
+    nothing = [0] * len(found["samples"])
+    lost, kept = bands.get("in use, work lost later", nothing), bands.get("kept for waiting tasks", nothing)
+    assert lost == [one["lost"] for one in found["samples"]] != nothing  # nodes crash
+    assert [sum(pair) for pair in zip(bands["in use"], lost)] == pytest.approx([one["allocated"] for one in found["samples"]])
+    idle = [max(0, one["capacity"] - one["allocated"]) for one in found["samples"]]
+    assert kept == [min(one["kept"], free) for one, free in zip(found["samples"], idle)]
+    assert all(piece + keep <= free + 0.001 for piece, keep, free in zip(bands["idle, too small"], kept, idle))
+    assert bands["there"] == [one["capacity"] for one in found["samples"]]
     assert charts[0]["step"] == found["samples"][1]["at"] and charts[0]["max"] == found["span"]
     assert charts[1]["series"][0]["values"] == [one["waiting"] for one in found["samples"]]
-    for at, one_account in enumerate(charts[2]["series"]):  # who used most comes first
+    waits, slow = charts[2]["series"], charts[3]["series"]
+    assert sum(waits[2]["values"]) == found["wait"]["count"] and sum(slow[2]["values"]) == found["slowdown"]["count"]
+    assert all(half <= most for half, most in zip(waits[1]["values"], waits[0]["values"]))
+    assert max(slow[0]["values"]) <= found["slowdown"]["max"]
+    for at, one_account in enumerate(charts[4]["series"]):  # who used most comes first
         place = found["sample_accounts"].index(one_account["name"])
-        used, share = charts[3 + at]["series"][:2]
+        used, share = charts[5 + at]["series"][:2]
         assert used["values"] == one_account["values"] == [one["used"][place] for one in found["samples"]]
         assert share["values"] == [one["share"][place] for one in found["samples"]]
     cards = re.findall(r'<div class="card"><b>([^<]*)</b><span>([^<]*)</span>', page)
@@ -116,8 +207,8 @@ def test_the_report_shows_those_who_used_most(tmp_path):
     found = json.loads(sim(path, "--report", report, "--json").stdout)
     assert len(found["sample_accounts"]) == 32 and found["sample_accounts"][31] is None  # 31 by name, and the rest
     charts = [json.loads(html.unescape(value)) for value in re.findall(r'<data value="([^"]*)">', report.read_text())]
-    assert [one["name"] for one in charts[2]["series"]] == [f"p{i}" for i in range(31, 24, -1)] + ["the others"]
-    total = [sum(one["values"][i] for one in charts[2]["series"]) for i in range(len(found["samples"]))]
+    assert [one["name"] for one in charts[4]["series"]] == [f"p{i}" for i in range(31, 24, -1)] + ["the others"]
+    total = [sum(one["values"][i] for one in charts[4]["series"]) for i in range(len(found["samples"]))]
     assert total == [one["allocated"] for one in found["samples"]]
 
 
@@ -158,6 +249,34 @@ def test_the_first_row_left_out_is_shown(tmp_path):
     assert f"rows        2 left out; the first: {trace}:2:3: duration: a number of 0 or more is wanted, not 'x'\n" in done.stdout
     found = json.loads(sim("--trace", trace, "--nodes", "1x8", "--skip-bad", "--json").stdout)
     assert found["rows_left_out"] == 2 and found["row_left_out_first"].endswith(":2:3: duration: a number of 0 or more is wanted, not 'x'")
+
+
+def test_a_trace_keeps_projects_apart_and_says_which_names_it_changed(tmp_path):
+    trace = tmp_path / "t.csv"
+    trace.write_text("submit,duration,gpus,project\n0,5,1,team \x1b[31mred\n0,5,1,a b\n0,5,1,a-b\n0,5,1,a/b\n")
+    done = sim("--trace", trace, "--nodes", "1x8")
+    assert "names       3 changed; the first: project 'team \\x1b[31mred' is 'team---31mred' here\n" in done.stdout
+    found = json.loads(sim("--trace", trace, "--nodes", "1x8", "--json").stdout)
+    assert len(found["accounts"]) == 4 and found["names_changed"] == 3
+
+
+def test_a_trace_with_a_column_twice_is_refused(tmp_path):
+    trace = tmp_path / "t.csv"
+    trace.write_text("submit,duration,gpus,Duration\n0,5,1,7\n")
+    done = sim("--trace", trace, "--nodes", "1x8")
+    assert done.returncode == 2 and f"{trace}:1:22: the header names the column 'duration' twice; --columns duration=#2" in done.stderr
+    assert json.loads(sim("--trace", trace, "--nodes", "1x8", "--columns", "duration=#4", "--json").stdout)["completion"]["max"] == 7
+
+
+def test_a_wide_job_of_a_trace_runs_where_the_same_task_of_a_scenario_does(tmp_path):
+    """249 slots have no equal parts that 32 nodes of 8 hold."""
+    trace = tmp_path / "t.csv"
+    trace.write_text("submit,duration,gpus,name\n0,600,249,wide\n0,600,257,wider\n")
+    found = json.loads(sim("--trace", trace, "--nodes", "32x8", "--json").stdout)
+    assert found["tasks"]["completed"] == 1 and [one["task"] for one in found["refusals"]] == ["wider"]
+    path = tmp_path / "s.yaml"
+    path.write_text("nodes: [{name: n, count: 32, gpus: 8}]\ntasks: [{name: wide, runs: 10m, resources: {gpu: 249}}]\n")
+    assert json.loads(sim(path, "--json").stdout)["tasks"]["completed"] == 1
 
 
 def test_arrivals_of_a_trace_are_stretched(tmp_path):
@@ -241,6 +360,26 @@ def test_a_comparison_tells_differences_from_chance(scenario, tmp_path):
     assert " * " not in alone and "--seeds 42-51" in alone
 
 
+def test_a_comparison_has_a_page(scenario, tmp_path):
+    other, report = tmp_path / "<b>.yaml", tmp_path / "page.html"
+    other.write_text(SCENARIO.replace("count: 3", "count: 6"))
+    found = json.loads(sim("compare", scenario, other, "--seeds", "1-3", "--quiet", "--json", "--report", report).stdout)
+    page = report.read_text()
+    assert "teams.yaml and &lt;b&gt;.yaml" in page and "<b>.yaml" not in page
+    assert "http:" not in page and "default-src 'none'" in page and page.endswith("</html>\n")
+    mean = [sum(one["allocated_percent"]) / 3 for one in found]
+    bars = page.split("<h3>allocated, %</h3>")[1]
+    assert [float(one) for one in re.findall(r'<span class="(?:own|plain)">([\d.]+)', bars)[:2]] == pytest.approx(mean, abs=0.006)
+    [slots, queue] = [json.loads(html.unescape(value)) for value in re.findall(r'<data value="([^"]*)">', page)]
+    assert [one["name"] for one in slots["series"]] == ["A", "B"] and slots["max"] == pytest.approx(max(one["span"][0] for one in found))
+    alone = json.loads(sim(scenario, "--seed", "1", "--json").stdout)
+    at = [one["at"] for one in alone["samples"]].index(round(slots["step"] * 9, 3))  # steps are equal or one is twice the other
+    assert slots["series"][0]["values"][9] == alone["samples"][at]["allocated"]
+    assert queue["series"][0]["values"][9] == alone["samples"][at]["waiting"]
+    rows = dict(re.findall(r"<tr><td>([^<]+)</td><td>([^<]+)</td>", page.split("<h2>All figures</h2>")[1]))
+    assert len(rows) == len(found[0]) - 2 and rows["completed"] == f"{sum(found[0]['completed']) // 3:,}"
+
+
 def test_a_comparison_names_the_file_and_the_place_of_an_error(scenario, tmp_path):
     other = tmp_path / "other.yaml"
     for text, said in (("nodes: [{name: n, gpuz: 3}]\n", ":1:25: nodes[0].gpuz: unknown field"),
@@ -300,7 +439,7 @@ def test_a_state_of_a_server_is_played_on(tmp_path):
     (("-q", "x.yaml"), "unknown flag '-q'; `weir sim --help` lists them"),
     (("-quiet", "x.yaml"), "unknown flag '-quiet'; did you mean --quiet?"),
     (("--evnts", "x.yaml"), "unknown flag '--evnts'; did you mean --events?"),
-    (("compare", "a.yaml", "b.yaml", "--report", "r.html"), "--report is a flag of weir sim, not of weir sim compare"),
+    (("compare", "a.yaml", "b.yaml", "--events"), "--events is a flag of weir sim, not of weir sim compare"),
     (("x.yaml", "--ratio", "2"), "--ratio is a flag of weir sim openb, not of weir sim"),
     (("x.yaml", "--seeds", "1-3"), "--seeds is a flag of weir sim compare, not of weir sim"),
     (("x.yaml", "--seed", "1-3"), "a seed is a number, not '1-3'; several are for weir sim compare"),

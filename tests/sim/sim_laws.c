@@ -11,7 +11,7 @@
 
 static must_use enum err play(const char *file, uint64_t rows, struct error *e)
 {
-    struct sim_options options = {.patience_ms = -1};
+    struct sim_options options = {0};
     struct scenario scenario;
     scenario_init(&scenario);
     enum err r = scenario_load(&options, file, NULL, &scenario, e);

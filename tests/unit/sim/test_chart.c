@@ -55,9 +55,9 @@ static void has(const char *text)
 static void ticks_are(const char *quarter, const char *top)
 {
     char text[64];
-    (void)snprintf(text, sizeof text, ">%s</text>", quarter);
+    (void)snprintf(text, sizeof text, ">%s</span>", quarter);
     has(text);
-    (void)snprintf(text, sizeof text, ">%s</text>", top);
+    (void)snprintf(text, sizeof text, ">%s</span>", top);
     has(text);
 }
 
@@ -90,9 +90,37 @@ static void times_have_the_unit_that_fits(void **state)
     assert_string_equal(chart_time_text(36 * HOUR_MS, text, sizeof text), "1d12h");
     assert_string_equal(chart_time_text(48 * HOUR_MS, text, sizeof text), "2d");
     draw(72 * HOUR_MS, 4, 1, "a");
-    has(">12h</text>");
-    has(">1d12h</text>");
-    has(">3d</text>");
+    has(">12h</span>");
+    has(">1d12h</span>");
+    has(">3d</span>");
+}
+
+/* A trace that begins at 1 October 2017, 20:00: ticks are at midnight. */
+static void dates_are_round(void **state)
+{
+    (void)state;
+    const struct chart_point points[] = {{0, 0, 1}};
+    struct chart_axes axes = {.label = "",
+                              .unit = "",
+                              .x_max = 72 * HOUR_MS,
+                              .y_max = 1,
+                              .y_unit = 1,
+                              .step_ms = HOUR_MS,
+                              .begins_ms = INT64_C(1506888000000)};
+    struct chart chart;
+    chart_begin_time(&chart, &out, &axes);
+    chart_line(&chart, &(struct chart_series){points, 1, "c0", "k0", "a"});
+    chart_end(&chart);
+    has("left:5.5%\">2 Oct</span>");
+    has(">12:00</span>");
+    has(">4 Oct</span>");
+    assert_null(strstr(buf_text(&out), ">1 Oct</span>"));
+    buf_clear(&out);
+    axes.x_max = 400 * 24 * HOUR_MS;
+    chart_begin_time(&chart, &out, &axes);
+    chart_line(&chart, &(struct chart_series){points, 1, "c0", "k0", "a"});
+    chart_end(&chart);
+    has(" 2018</span>");
 }
 
 /* An area's values are heights; what names hold is text, in JSON and in HTML. */
@@ -103,7 +131,7 @@ static void values_go_with_the_chart(void **state)
     has("aria-label=\"&lt;label&gt;\"");
     has("&quot;name&quot;:&quot;a\\&quot;&lt;b&gt;&quot;");
     has("&quot;values&quot;:[8,7]");
-    has("&quot;max&quot;:2,&quot;step&quot;:1,");
+    has("&quot;max&quot;:2,&quot;begins&quot;:0,&quot;step&quot;:1,");
     assert_null(strstr(buf_text(&out), "<b>"));
 }
 
@@ -114,6 +142,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_BUF(ticks_are_round_and_whole),
         WITH_BUF(times_have_the_unit_that_fits),
+        WITH_BUF(dates_are_round),
         WITH_BUF(values_go_with_the_chart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -25,7 +26,9 @@ static int setup(void **state)
                                                .label_count = 1,
                                                .slots_milli = 8000,
                                                .device_count = 8}};
-    vec_push(&scenario.nodes, node);
+    for (size_t i = 0; i < 32; i++) {
+        vec_push(&scenario.nodes, node);
+    }
     return 0;
 }
 
@@ -75,6 +78,28 @@ static void philly_has_dates_and_clusters(void **state)
     assert_int_equal(second->kind->spec.slots_milli, 8000);
     assert_int_equal(second->kind->spec.instances, 3);
     assert_true(second->kind->spec.gang);
+}
+
+static void a_trace_may_have_dates(void **state)
+{
+    (void)state;
+    reads("submit,duration\n5,10\n", "csv", NULL);
+    assert_int_equal(scenario.begins_ms, 0);
+    reads("; UnixStartTime: 749458803\n 1 100 5 60 4 -1 -1 4 120 -1 1 7 3 -1 1 -1 -1 -1\n", "swf",
+          NULL);
+    assert_int_equal(scenario.begins_ms, 749458903000);
+}
+
+static void arrivals_that_are_stretched_have_no_dates(void **state)
+{
+    (void)state;
+    const struct trace_options how = {.file = "t.csv", .arrivals = 5178};
+    const char *text = "submit,duration\n2017-10-01 00:00:45,30\n";
+    struct error e;
+    assert_int_equal(trace_read(&how, str_of(text), &scenario, &e), ERR_OK);
+    assert_int_equal(scenario.begins_ms, 0);
+    reads(text, "csv", NULL);
+    assert_int_equal(scenario.begins_ms, 1506816045000);
 }
 
 static void openb_has_shares_and_models(void **state)
@@ -167,6 +192,75 @@ static void columns_can_be_named_counted_and_left_out(void **state)
     assert_string_equal(scenario.jobs.at[0].kind->spec.project, "vision");
     reads("submit,duration,project\n5,10,vision\n", "csv", "project=-");
     assert_string_equal(scenario.jobs.at[1].kind->spec.project, "default");
+}
+
+static void a_column_is_named_once(void **state)
+{
+    (void)state;
+    refuses("submit,duration,gpus,duration\n5,10,1,20\n", "csv", NULL,
+            "t.csv:1:22: the header names the column 'duration' twice; --columns duration=#2 reads "
+            "the first, --columns duration=#4 this one");
+    refuses("submit,duration\n5,10\n", "csv", "gpus=a,gpus=b",
+            "columns: 'gpus' gets a column twice");
+    reads("submit,note,duration,note,duration\n5,a,10,b,20\n", "csv", "duration=#5");
+    assert_int_equal(scenario.jobs.at[0].runs_ms, 20000); /* nobody reads the notes */
+}
+
+static const char *project_of(size_t job)
+{
+    return scenario.jobs.at[job].kind->spec.project;
+}
+
+static void different_texts_are_different_projects(void **state)
+{
+    (void)state;
+    reads("submit,duration,project\n1,5,a b\n2,5,a/b\n3,5,a-b\n4,5,a b\n5,5,a-b-2\n6,5,a+b\n",
+          "csv", NULL);
+    assert_string_equal(project_of(2), "a-b"); /* a text that is a name keeps it */
+    assert_string_equal(project_of(4), "a-b-2");
+    assert_string_equal(project_of(0), project_of(3));
+    const size_t changed[] = {0, 1, 5};
+    for (size_t i = 0; i < 3; i++) {
+        assert_memory_equal(project_of(changed[i]), "a-b-", 4);
+        for (size_t other = 0; other < 6; other++) {
+            const bool same = other == changed[i] || (changed[i] == 0 && other == 3);
+            assert_int_equal(strcmp(project_of(changed[i]), project_of(other)) == 0, same);
+        }
+    }
+    assert_int_equal(scenario.names_changed, 3);
+    assert_non_null(strstr(scenario.name_changed_first, "project 'a b' is 'a-b-"));
+}
+
+static void long_texts_are_different_users(void **state)
+{
+    (void)state;
+    char text[512];
+    char longest[80];
+    memset(longest, 'u', 70);
+    longest[70] = '\0';
+    (void)snprintf(text, sizeof text, "submit,duration,user\n1,5,%s1\n2,5,%s2\n3,5,%.63s\n",
+                   longest, longest, longest);
+    reads(text, "csv", NULL);
+    const char *first = scenario.jobs.at[0].kind->spec.user;
+    const char *second = scenario.jobs.at[1].kind->spec.user;
+    assert_string_not_equal(first, second);
+    assert_int_equal(strlen(first), 63);
+    assert_int_equal(strlen(second), 63);
+    assert_memory_equal(scenario.jobs.at[2].kind->spec.user, longest, 64 - 1);
+    assert_int_equal(scenario.names_changed, 2);
+}
+
+/* 249 is 83 times 3, and 32 nodes of 8 hold 64 parts of 3. The core divides unevenly. */
+static void parts_that_find_no_nodes_are_left_to_the_core(void **state)
+{
+    (void)state;
+    reads("submit,duration,gpus\n1,5,249\n2,5,248\n3,5,91\n", "csv", NULL);
+    assert_int_equal(scenario.jobs.at[0].kind->spec.slots_milli, 249000);
+    assert_int_equal(scenario.jobs.at[0].kind->spec.instances, 1);
+    assert_false(scenario.jobs.at[0].kind->spec.gang);
+    assert_int_equal(scenario.jobs.at[1].kind->spec.instances, 31);
+    assert_int_equal(scenario.jobs.at[2].kind->spec.instances, 13);
+    assert_int_equal(scenario.jobs.at[2].kind->spec.slots_milli, 7000);
 }
 
 static void equal_rows_share_one_kind(void **state)
@@ -294,6 +388,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_SCENARIO(philly_has_dates_and_clusters),
+        WITH_SCENARIO(a_trace_may_have_dates),
+        WITH_SCENARIO(arrivals_that_are_stretched_have_no_dates),
         WITH_SCENARIO(openb_has_shares_and_models),
         WITH_SCENARIO(swf_has_comments_and_missing_values),
         WITH_SCENARIO(swf_of_a_job_that_never_ran),
@@ -301,6 +397,10 @@ int main(void)
         WITH_SCENARIO(rows_are_as_wide_as_the_header),
         WITH_SCENARIO(columns_can_be_named_counted_and_left_out),
         WITH_SCENARIO(equal_rows_share_one_kind),
+        WITH_SCENARIO(a_column_is_named_once),
+        WITH_SCENARIO(different_texts_are_different_projects),
+        WITH_SCENARIO(long_texts_are_different_users),
+        WITH_SCENARIO(parts_that_find_no_nodes_are_left_to_the_core),
         WITH_SCENARIO(malformed_rows_are_named_by_their_place),
         WITH_SCENARIO(bad_rows_can_be_counted_instead),
         WITH_SCENARIO(what_the_trace_does_not_say_is_said_for_all),

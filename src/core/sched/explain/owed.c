@@ -1,9 +1,10 @@
 /* owed.c - finds waiting tasks that are owed a place. The accounts are asked first: nodes are looked at only for chunks that their
- * accounts have a right to.
+ * accounts have a right to. Of the instances only those are looked at whose account may give anything: an index by account finds them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/explain/owed.h"
 
 #include "base/must.h"
+#include "base/sort.h"
 #include "core/model/fit.h"
 #include "core/model/instance.h"
 #include "core/model/node.h"
@@ -37,7 +38,72 @@ struct owed_search {
     const struct request *request;
     uint32_t count;
     int64_t now_ms;
+    struct arena *arena;
+    /* instances of accounts that may give something, by node, and in the order of the node */
+    const struct instance **givers;
+    size_t giver_count;
+    size_t giver_at; /* the first one that is on no earlier node */
 };
+
+/* ---- givers ---- */
+
+static int giver_compare(const void *a, const void *b)
+{
+    const struct instance *first = *(const struct instance *const *)a;
+    const struct instance *second = *(const struct instance *const *)b;
+    const uint64_t keys[][2] = {{first->node.v, second->node.v},
+                                {first->task.v, second->task.v},
+                                {first->index, second->index}};
+    size_t i = 0;
+    while (i < 2 && keys[i][0] == keys[i][1]) {
+        i++;
+    }
+    return keys[i][0] < keys[i][1] ? -1 : keys[i][0] > keys[i][1];
+}
+
+/* Walks over the instances of an account that stay. Returns how many there are, and writes them to `out` unless it is NULL. */
+static size_t instances_of(const struct owed_search *search, account_id account,
+                           const struct instance **out)
+{
+    const uint64_t own = ACCOUNT_KEY(search->pool->id, account);
+    struct okey key = {{own, 0, 0, 0}};
+    struct oindex_walk walk;
+    size_t count = 0;
+    for (bool more = oindex_walk_from(&walk, &search->core->orders[ORDER_ACCOUNT_BEGUN], key, &key);
+         more && key.at[0] == own; more = oindex_walk_next(&walk, &key)) {
+        if (out != NULL) {
+            out[count] = query_instance_row(search->core, key.at[2]);
+            must(out[count] != NULL);
+        }
+        count++;
+    }
+    return count;
+}
+
+/* Collects the instances of all projects from which the claimant may take anything. Few projects are above their right, so most
+ * instances of a pool are never looked at. */
+static void givers_collect(struct owed_search *search)
+{
+    const struct shares *shares = search->tally->shares;
+    for (uint32_t pass = 0; pass < 2; pass++) {
+        size_t count = 0;
+        for (uint32_t i = 0; i < shares->count; i++) {
+            const struct account_view *view = &shares->views[i];
+            const bool project = shares->links[i].child_first == SHARES_NONE;
+            if (project && view != search->claimant.account &&
+                reclaim_rules_from(&search->claimant, view)) {
+                count += instances_of(search, shares->links[i].id,
+                                      pass == 0 ? NULL : search->givers + count);
+            }
+        }
+        if (pass == 0) {
+            search->givers = arena_new(search->arena, const struct instance *, count + 1);
+        }
+        search->giver_count = count;
+    }
+    sort_items(search->givers, search->giver_count, sizeof search->givers[0], giver_compare);
+    search->giver_at = 0;
+}
 
 /* ---- room ---- */
 
@@ -69,39 +135,59 @@ static bool may_take(const struct owed_search *search, const struct instance *in
            RECLAIM_REFUSED;
 }
 
+/* Can the chunk never fit here, because too few slots are free and nothing leaves? */
+static bool node_full(const struct owed_search *search, const struct node *node)
+{
+    const int64_t wanted = fit_slots(node, search->request);
+    return node->leaving_count == 0 && wanted > 0 && node->slots_free < wanted;
+}
+
 /* How many instances of the chunk, at most `most`, fit on the node without the instances that the claimant may take. */
-static uint32_t node_room(const struct owed_search *search, const struct node *node, uint32_t most)
+static uint32_t node_room(struct owed_search *search, const struct node *node, uint32_t most)
 {
     const struct core *core = search->core;
+    const struct instance *const *at = search->givers + search->giver_at;
+    const struct instance *const *end = search->givers + search->giver_count;
+    if (node_full(search, node) && (at == end || (*at)->node.v != node->id.v)) {
+        return 0;
+    }
     struct space_room room;
     struct space now;
     struct space place;
     space_now(node, &now);
     space_copy(&now, &room, &place);
     space_later(core, node, true, &room, &place);
-    struct okey key = {{node->id.v, 0, 0, 0}};
-    struct oindex_walk walk;
-    for (bool more = oindex_walk_from(&walk, &core->orders[ORDER_ON_NODE], key, &key);
-         more && key.at[0] == node->id.v; more = oindex_walk_next(&walk, &key)) {
-        const struct instance *instance = query_instance_row(core, key.at[3]);
-        must(instance != NULL);
-        if (may_take(search, instance)) {
-            const struct grant grant = instance_grant(instance);
-            space_give(&place, &room, query_instance_request(core, instance), &grant);
+    for (; at < end && (*at)->node.v == node->id.v; at++) {
+        if (may_take(search, *at)) {
+            const struct grant grant = instance_grant(*at);
+            space_give(&place, &room, query_instance_request(core, *at), &grant);
         }
     }
     return fit_count(&place, search->request, most);
 }
 
+/* Moves on to the instances of the node, or of the next node that has any. */
+static void givers_seek(struct owed_search *search, const struct node *node)
+{
+    while (search->giver_at < search->giver_count &&
+           search->givers[search->giver_at]->node.v < node->id.v) {
+        search->giver_at++;
+    }
+}
+
 /* Is there room for the chunk, and is the outcome balanced? For one instance each node is judged alone. */
-static bool has_room(const struct owed_search *search)
+static bool has_room(struct owed_search *search)
 {
     uint32_t left = search->count;
-    node_id after = {0};
-    const struct node *node;
+    struct okey key = {{search->pool->id.v, 0, 0, 0}};
+    struct oindex_walk walk;
+    givers_collect(search);
     reclaim_rules_losses_clear(search->losses);
-    while ((node = query_pool_node_next(search->core, search->pool->id, after)) != NULL) {
-        after = node->id;
+    for (bool more = oindex_walk_from(&walk, &search->core->orders[ORDER_POOL_NODE], key, &key);
+         more && key.at[0] == search->pool->id.v; more = oindex_walk_next(&walk, &key)) {
+        const struct node *node = query_node(search->core, (node_id){(uint32_t)key.at[1]});
+        must(node != NULL);
+        givers_seek(search, node);
         if (!fit_usable(node)) {
             continue;
         }
@@ -209,6 +295,7 @@ size_t owed_find(const struct core *core, pool_id pool, int64_t now_ms, struct a
         .tally = &tally,
         .losses = &losses,
         .now_ms = now_ms,
+        .arena = arena,
     };
     struct owed *found = arena_new(arena, struct owed, shares->count);
     size_t count = 0;
