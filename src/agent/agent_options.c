@@ -210,6 +210,10 @@ static must_use enum err file_read(struct option_table table, const char *path, 
     struct doc *doc;
     enum err r = dirs_read(NULL, path, arena, &text, e);
     r = r == ERR_OK ? doc_yaml_parse(arena, text, &doc, e) : r;
+    if (r != ERR_OK && e->line > 0) {
+        const struct error bad = *e;
+        return fail(e, r, "%s:%u:%u: %s", path, bad.line, bad.column, fail_line_text(&bad));
+    }
     if (r != ERR_OK) {
         return fail_in(e, "%s", path);
     }

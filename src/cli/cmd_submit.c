@@ -29,6 +29,7 @@ struct submit_call {
     size_t batch_count;
     size_t done;
     size_t total;
+    size_t problem_count; /* of all files */
     int64_t start_ms;
     bool progress_shown;
 };
@@ -124,7 +125,8 @@ static enum err file_read(const char *name, struct buf *out, struct error *e)
     return out->full ? fail(e, ERR_LIMIT, "%s is larger than %d bytes", name, FILE_MAX) : ERR_OK;
 }
 
-/* Checks a file and returns its tasks as documents. */
+/* Checks a file and returns its tasks as documents. The problems of the file are shown and added
+ * to `problem_count`; then *ret is NULL. */
 static enum err file_parse(struct submit_call *submit, const char *name, const struct doc **ret,
                            struct error *e)
 {
@@ -135,26 +137,26 @@ static enum err file_parse(struct submit_call *submit, const char *name, const s
     const char *shown = strcmp(name, "-") == 0 ? "standard input" : name;
     struct str all = {.p = arena_strn(arena, buf_text(&text), text.len), .len = text.len};
     buf_done(&text);
-    const struct task_spec *specs;
-    uint32_t count = 0;
-    struct doc *doc = NULL;
-    /* A file may leave the program to run to the command line. Then only the server can check
-     * the whole task. */
-    bool whole = submit->cli->args.rest_count == 0;
-    r = r != ERR_OK || !whole ? r : task_file_read(all, shown, arena, &specs, &count, e);
-    if (r == ERR_OK) {
-        r = doc_yaml_parse(arena, all, &doc, e);
-        r = r == ERR_OK ? r : fail_in(e, "%s", shown);
-    }
     if (r != ERR_OK) {
         return r;
     }
-    submit->total += doc->kind == DOC_LIST ? doc->count : 1;
-    *ret = doc;
+    /* A file may leave the program to run to the command line. Then only the server can check
+     * the whole task. */
+    struct task_file file = {.partial = submit->cli->args.rest_count > 0};
+    struct problems *problems = arena_new(arena, struct problems, 1);
+    *ret = NULL;
+    if (task_file_read(all, shown, arena, &file, problems, e) != ERR_OK) {
+        (void)fputs(problem_report(problems, shown, all, arena), stderr);
+        submit->problem_count += problems->total;
+        return ERR_OK;
+    }
+    submit->total += file.count;
+    *ret = file.doc;
     return ERR_OK;
 }
 
-/* Reads and checks every file before the first task is sent. */
+/* Reads and checks every file before the first task is sent, so that a person sees the problems
+ * of all files at once. */
 static enum err files_submit(struct submit_call *submit, struct error *e)
 {
     enum { FILES_MAX = 1024 };
@@ -170,6 +172,10 @@ static enum err files_submit(struct submit_call *submit, struct error *e)
         if (r != ERR_OK) {
             return r;
         }
+    }
+    if (submit->problem_count > 0) {
+        return fail(e, ERR_INVALID, "%zu problem%s in the files; nothing was submitted",
+                    submit->problem_count, submit->problem_count == 1 ? "" : "s");
     }
     for (size_t i = 0; i < count; i++) {
         const struct doc *at = docs[i]->kind == DOC_LIST ? docs[i]->first : docs[i];

@@ -245,7 +245,7 @@ def test_config_check_of_what_is_no_yaml_says_where_it_stopped(weir_alone, tmp_p
     path.write_text("pools:\n  - name: [a\n")
     result = weir_alone("config", "check", str(path))
     assert result.returncode == 2
-    assert result.stderr.startswith(f"{path}: pools[0].name[1]: line 3, column 1: ")
+    assert result.stderr.startswith(f"{path}:3:1: pools[0].name[1]: ")
 
 
 def test_output_that_cannot_be_written_is_no_success():
