@@ -64,6 +64,27 @@ static void line_say(const char *line)
     buf_done(&out);
 }
 
+/* How a person calls the program in a message: `weir`, or `./weir` from the directory in which it
+ * was built. Set once, before the first message. */
+static const char *called = "weir";
+
+void context_called(const char *program)
+{
+    called = program != NULL && strcmp(program, "./weir") == 0 ? "./weir" : "weir";
+}
+
+/* Writes a line of which every `weir COMMAND` can be typed as it stands. */
+static void called_add(struct buf *out, const char *line)
+{
+    static const char mark[] = "`weir ";
+    const char *at = line;
+    for (const char *found; (found = strstr(at, mark)) != NULL; at = found + sizeof mark - 1) {
+        buf_add(out, at, (size_t)(found - at));
+        buf_addf(out, "`%s ", called);
+    }
+    buf_add_str(out, at);
+}
+
 void context_say(const char *format, ...)
 {
     char line[LINE_MAX_BYTES];
@@ -71,11 +92,15 @@ void context_say(const char *format, ...)
     va_start(list, format);
     (void)vsnprintf(line, sizeof line, format, list);
     va_end(list);
+    struct buf typed;
     struct buf shown;
+    buf_init(&typed, LINE_MAX_BYTES * 2);
     buf_init(&shown, LINE_MAX_BYTES * 6);
-    inert_add_lines(&shown, str_of(line));
+    called_add(&typed, line);
+    inert_add_lines(&shown, str_of(buf_text(&typed)));
     line_say(buf_text(&shown));
     buf_done(&shown);
+    buf_done(&typed);
 }
 
 /* Says what a person could do next, where the message alone does not say it. */

@@ -40,6 +40,9 @@ struct cli {
     bool watched; /* a wait_line says when the server is lost: other code is silent about it */
 };
 
+/* Tells how the program was called (argv[0]), so that messages propose what can be typed. */
+void context_called(const char *program);
+
 /* Returns the exit status for an error code. */
 int context_exit_of(enum err code);
 

@@ -90,6 +90,9 @@ static void flag_form(const struct flag *flag, char *out, size_t size)
 static void flag_lines(const struct flag *group, FILE *out)
 {
     for (const struct flag *f = group; f->name != NULL; f++) {
+        if (f->help == NULL) {
+            continue;
+        }
         char form[80];
         flag_form(f, form, sizeof form);
         char letter[8] = "    ";
@@ -155,6 +158,9 @@ static void roff(const char *text, FILE *out)
 static void roff_flags(const struct flag *group, FILE *out)
 {
     for (const struct flag *f = group; f->name != NULL; f++) {
+        if (f->help == NULL) {
+            continue;
+        }
         char form[80];
         flag_form(f, form, sizeof form);
         (void)fputs(".TP\n.B ", out);

@@ -361,7 +361,7 @@ def test_all_problems_of_a_scenario_are_shown_at_once(tmp_path):
     ("events: [{at: 90d, drain: m}]", ":2:10: events: there is no node 'm'; there are: n"),  # also where nobody is there any more
     ("tasks: [{name: a, runs: 1h}]\nevents: [{at: 1m, kill: b}]", ":3:10: events: there is no task 'b' in this scenario"),
     ("tasks: [{name: a, at: 2m, runs: 1h}]\nevents: [{at: 1m, kill: a}]", ":3:10: events: there is no task 'a' at that time"),
-    ("tasks: [{runs: 1h}]\nevents: [{at: 1m, remove: n}]", ":3:10: events: node 'n': 'n' is still in use by 1 of its nodes or tasks"),
+    ("tasks: [{runs: 1h}]\nevents: [{at: 1m, remove: n}]", ":3:10: events: node 'n': 'n' is still in use by 1 instance: 1.0"),
     ("quotas: [{project: default, pool: default, resources: {gpu: 1, bogus: 1}}]", ":2:71: quotas[0]: no node has the resource 'bogus'"),
 ])
 def test_names_that_mean_nothing_end_the_run_with_their_name(tmp_path, words, message):
