@@ -4,6 +4,7 @@
 #include "base/json_out.h"
 #include "cli/api.h"
 #include "cli/cmd.h"
+#include "cli/meter.h"
 #include "cli/text.h"
 #include "cli/updir.h"
 #include "core/core.h"
@@ -182,12 +183,30 @@ static bool done_json(struct cli *cli, const char *first_key, const char *first,
     return true;
 }
 
+/* Shows how far the copy of a data directory has come. Other files of `from`, such as those of
+ * tasks, are not copied. */
+static struct meter_watch *copy_watch(struct cli *cli, const char *from, const char *to)
+{
+    static const char *const parts[] = {"weir.db", "log", "snapshot"};
+    uint64_t total = 0;
+    if (!cli->err_tty) {
+        return NULL;
+    }
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        total += meter_dir_bytes(arena_fmt(&cli->arena, "%s/%s", from, parts[i]));
+    }
+    return meter_watch_new(to, total);
+}
+
 int cmd_data_db_backup(struct cli *cli)
 {
     struct error e;
     const char *dir = data_dir(cli);
     const char *to = cli->args.words[0];
-    if (store_backup(dir, to, &e) != ERR_OK) {
+    struct meter_watch *watch = copy_watch(cli, dir, arena_fmt(&cli->arena, "%s.partial", to));
+    const enum err r = store_backup(dir, to, &e);
+    meter_watch_free(watch);
+    if (r != ERR_OK) {
         return context_fail(cli, &e);
     }
     if (!done_json(cli, "from", dir, "to", to)) {
@@ -201,7 +220,10 @@ int cmd_data_db_restore(struct cli *cli)
     struct error e;
     const char *dir = data_dir(cli);
     const char *from = cli->args.words[0];
-    if (store_backup_restore(from, dir, &e) != ERR_OK) {
+    struct meter_watch *watch = copy_watch(cli, from, dir);
+    const enum err r = store_backup_restore(from, dir, &e);
+    meter_watch_free(watch);
+    if (r != ERR_OK) {
         return context_fail(cli, &e);
     }
     if (!done_json(cli, "from", from, "to", dir)) {

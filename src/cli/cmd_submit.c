@@ -3,9 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/api.h"
 #include "cli/cmd.h"
+#include "cli/meter.h"
 #include "cli/show.h"
 #include "cli/task_args.h"
-#include "cli/text.h"
 #include "cli/item.h"
 #include "spec/task_file.h"
 
@@ -19,7 +19,6 @@ enum {
     FILE_MAX = 256 << 20,
     BATCH_TASKS = 1000,
     BATCH_BYTES = 2 << 20,
-    PROGRESS_MS = 1000, /* work that takes less time shows no progress */
 };
 
 struct submit_call {
@@ -30,26 +29,8 @@ struct submit_call {
     size_t done;
     size_t total;
     size_t problem_count; /* of all files */
-    int64_t start_ms;
-    bool progress_shown;
+    struct meter meter;
 };
-
-static void progress(struct submit_call *submit)
-{
-    int64_t past_ms = text_now_ms() - submit->start_ms;
-    if (!submit->cli->err_tty || past_ms < PROGRESS_MS || submit->done == 0) {
-        return;
-    }
-    int64_t rate = (int64_t)submit->done * 1000 / past_ms;
-    int64_t left_ms = (int64_t)(submit->total - submit->done) * past_ms / (int64_t)submit->done;
-    struct buf left;
-    buf_init(&left, 64);
-    text_span(&left, left_ms);
-    (void)fprintf(stderr, "\r\033[Ksubmitted %zu of %zu, %lld/s, %s left", submit->done,
-                  submit->total, (long long)rate, buf_text(&left));
-    buf_done(&left);
-    submit->progress_shown = true;
-}
 
 /* Sends the tasks gathered so far and prints their ids. */
 static enum err post(struct submit_call *submit, struct error *e)
@@ -60,6 +41,7 @@ static enum err post(struct submit_call *submit, struct error *e)
     enum err r =
         api_change(submit->cli, &arena, "POST", task_args_path(submit->cli),
                    (struct str){.p = submit->batch.data, .len = submit->batch.len}, &reply, e);
+    meter_clear(&submit->meter); /* what follows are lines of their own */
     if (r == ERR_OK && !show_json(submit->cli, &reply)) {
         struct buf ids;
         buf_init(&ids, BATCH_BYTES);
@@ -73,7 +55,7 @@ static enum err post(struct submit_call *submit, struct error *e)
     }
     if (r == ERR_OK) {
         submit->done += submit->batch_count;
-        progress(submit);
+        meter_move(&submit->meter, submit->done);
     }
     arena_done(&arena);
     buf_clear(&submit->batch);
@@ -177,6 +159,7 @@ static enum err files_submit(struct submit_call *submit, struct error *e)
         return fail(e, ERR_INVALID, "%zu problem%s in the files; nothing was submitted",
                     submit->problem_count, submit->problem_count == 1 ? "" : "s");
     }
+    meter_begin(&submit->meter, "submitted", submit->total, false);
     for (size_t i = 0; i < count; i++) {
         const struct doc *at = docs[i]->kind == DOC_LIST ? docs[i]->first : docs[i];
         for (; at != NULL; at = docs[i]->kind == DOC_LIST ? at->next : NULL) {
@@ -200,7 +183,7 @@ static enum err one_submit(struct submit_call *submit, struct error *e)
 int cmd_submit(struct cli *cli)
 {
     struct error e;
-    struct submit_call submit = {.cli = cli, .start_ms = text_now_ms()};
+    struct submit_call submit = {.cli = cli};
     bool files = args_has(&cli->args, "file");
     if (!files && cli->args.rest_count == 0) {
         (void)fail(&e, ERR_USAGE, "nothing to submit: weir submit -- CMD… or weir submit -f FILE");
@@ -214,9 +197,7 @@ int cmd_submit(struct cli *cli)
     }
     r = r != ERR_OK ? r : files ? files_submit(&submit, &e) : one_submit(&submit, &e);
     buf_done(&submit.batch);
-    if (submit.progress_shown) {
-        (void)fputs("\r\033[K", stderr);
-    }
+    meter_clear(&submit.meter);
     if (r == ERR_OK) {
         return EXIT_OK;
     }

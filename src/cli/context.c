@@ -103,13 +103,20 @@ void context_say(const char *format, ...)
     buf_done(&typed);
 }
 
-/* Says what a person could do next, where the message alone does not say it. */
-static void hint(const struct cli *cli, enum err code)
+void context_where(const struct cli *cli)
 {
-    if (code == ERR_UNREACHABLE && cli->login.context != NULL && cli->login.saved) {
+    if (cli->login.context != NULL && cli->login.saved) {
         context_say(
             "      this command talks to %s (context %s); `weir context list` shows other logins",
             cli->login.url, cli->login.context);
+    }
+}
+
+/* Says what a person could do next, where the message alone does not say it. */
+static void hint(const struct cli *cli, enum err code)
+{
+    if (code == ERR_UNREACHABLE) {
+        context_where(cli);
     }
     if (code == ERR_UNREACHABLE && cli->login.dir != NULL) {
         context_say("      is `weir up --dir %s` running? `weir status` tells once it is",

@@ -46,6 +46,9 @@ void context_called(const char *program);
 /* Returns the exit status for an error code. */
 int context_exit_of(enum err code);
 
+/* Says which server a command talks to, where a saved login chose the server. */
+void context_where(const struct cli *cli);
+
 /* Prints the error and a hint on standard error. Returns the exit status. */
 int context_fail(const struct cli *cli, const struct error *e);
 
