@@ -102,7 +102,7 @@ int cmd_data_config_check(struct cli *cli)
         config_json(path, right ? &file : NULL, problems);
     } else if (!right) {
         (void)problem_count_error(problems, path, &e);
-        (void)fputs(problem_report(problems, path, all, &cli->arena), stderr);
+        context_report(&cli->arena, problem_report(problems, path, all, &cli->arena));
         code = context_fail(cli, &e);
     } else {
         context_out_text(arena_fmt(&cli->arena,

@@ -128,7 +128,7 @@ static enum err file_parse(struct submit_call *submit, const char *name, const s
     struct problems *problems = arena_new(arena, struct problems, 1);
     *ret = NULL;
     if (task_file_read(all, shown, arena, &file, problems, e) != ERR_OK) {
-        (void)fputs(problem_report(problems, shown, all, arena), stderr);
+        context_report(arena, problem_report(problems, shown, all, arena));
         submit->problem_count += problems->total;
         return ERR_OK;
     }

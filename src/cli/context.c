@@ -18,6 +18,7 @@ enum {
     OUT_MAX_BYTES = 1 << 24,
     SAY_COLUMNS_MIN = 40, /* on a narrower terminal lines are not wrapped */
     SAY_INDENT = 6,       /* as wide as "weir: " */
+    REPORT_INDENT = 2,
 };
 
 int context_exit_of(enum err code)
@@ -50,18 +51,18 @@ int context_exit_of(enum err code)
     return EXIT_FAILED;
 }
 
-static void line_say(const char *line)
+void context_line(FILE *out, const char *line, size_t indent)
 {
     struct winsize size = {0};
-    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col < SAY_COLUMNS_MIN) {
-        (void)fprintf(stderr, "%s\n", line);
+    if (ioctl(fileno(out), TIOCGWINSZ, &size) != 0 || size.ws_col < SAY_COLUMNS_MIN) {
+        (void)fprintf(out, "%s\n", line);
         return;
     }
-    struct buf out;
-    buf_init(&out, LINE_MAX_BYTES * 2);
-    text_wrap(&out, str_of(line), size.ws_col, SAY_INDENT);
-    (void)fprintf(stderr, "%s\n", buf_text(&out));
-    buf_done(&out);
+    struct buf wrapped;
+    buf_init(&wrapped, LINE_MAX_BYTES * 2);
+    text_wrap(&wrapped, str_of(line), size.ws_col, indent);
+    (void)fprintf(out, "%s\n", buf_text(&wrapped));
+    buf_done(&wrapped);
 }
 
 /* How a person calls the program in a message: `weir`, or `./weir` from the directory in which it
@@ -98,9 +99,23 @@ void context_say(const char *format, ...)
     buf_init(&shown, LINE_MAX_BYTES * 6);
     called_add(&typed, line);
     inert_add_lines(&shown, str_of(buf_text(&typed)));
-    line_say(buf_text(&shown));
+    context_line(stderr, buf_text(&shown), SAY_INDENT);
     buf_done(&shown);
     buf_done(&typed);
+}
+
+void context_report(struct arena *arena, const char *report)
+{
+    struct str rest = str_of(report);
+    while (rest.p != NULL && rest.len > 0) {
+        struct str line = str_cut(rest, '\n', &rest);
+        const char *text = arena_strn(arena, line.p, line.len);
+        if (text[0] == ' ') {
+            (void)fprintf(stderr, "%s\n", text); /* a line of the file, or its caret */
+        } else {
+            context_line(stderr, text, REPORT_INDENT);
+        }
+    }
 }
 
 void context_where(const struct cli *cli)

@@ -7,7 +7,8 @@
 #include "base/width.h"
 
 enum {
-    SHOWN_BYTES = 60, /* of a line, on each side of the caret */
+    SHOWN_BYTES = 72,  /* of a line: one row of a terminal */
+    BEFORE_BYTES = 50, /* of these at most so many before the caret */
     REPORT_BYTES_MAX = 256 * 1024,
 };
 
@@ -87,9 +88,9 @@ static size_t character_at(struct str line, size_t at)
 static void place_add(struct buf *out, struct str line, unsigned column)
 {
     const size_t place = byte_of(line, column);
-    const size_t begin = place > SHOWN_BYTES ? character_at(line, place - SHOWN_BYTES) : 0;
+    const size_t begin = place > BEFORE_BYTES ? character_at(line, place - BEFORE_BYTES) : 0;
     const size_t end =
-        line.len - place > SHOWN_BYTES ? character_at(line, place + SHOWN_BYTES) : line.len;
+        character_at(line, line.len - begin > SHOWN_BYTES ? begin + SHOWN_BYTES : line.len);
     struct buf before;
     buf_init(&before, REPORT_BYTES_MAX);
     buf_add_str(&before, begin > 0 ? "…" : "");
