@@ -89,9 +89,10 @@ static void losses_line(const struct result *result, struct buf *out)
         const uint64_t per_million = result->evictions * 1000000 / result->submitted;
         buf_addf(out, " (%s per 1,000 tasks)", sim_text_milli((int64_t)per_million, count));
     }
-    buf_addf(out, "\nlost        %s slot-hours of work; %s attempts",
-             sim_text_milli(lost_milli, hours), sim_text_count(result->losses, count));
-    buf_addf(out, " with their node, %s failed\n", sim_text_count(result->failures, count));
+    buf_addf(out, "\nlost        %s slot-hours of work; %s %s", sim_text_milli(lost_milli, hours),
+             sim_text_count(result->losses, count),
+             result->losses == 1 ? "attempt with its node" : "attempts with their node");
+    buf_addf(out, ", %s failed\n", sim_text_count(result->failures, count));
 }
 
 /* Only where places were kept, or where the loss budget paid. */

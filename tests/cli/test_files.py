@@ -79,3 +79,9 @@ def test_the_settings_of_an_agent_have_their_place(weir):
     done = weir.weir("agent", "--config", path, check=False)
     assert done.returncode != 0
     assert f"{path}:2:8: mapping values are not allowed" in done.stderr
+    for text, said in (
+        ("name: a\njoin_tokn_file: x\n", ":2:1: 'join_tokn_file' is no setting of an agent; did you mean 'join_token_file'?"),
+        ("slots: 1e3\n", ":1:8: --slots must be a whole number from 0 to "),
+    ):
+        path.write_text(text)
+        assert f"{path}{said}" in weir.weir("agent", "--config", path, check=False).stderr

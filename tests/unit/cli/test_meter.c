@@ -3,12 +3,15 @@
 #include "base/bar.h"
 #include "cli/meter.h"
 
+#include <poll.h>
+#include <pty.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -80,12 +83,59 @@ static void a_directory_has_the_bytes_of_its_files(void **state)
     assert_int_equal(rmdir(dir), 0);
 }
 
+/* Reads the terminal until `wanted` is there. */
+static void terminal_says(int terminal, const char *wanted)
+{
+    char text[4096] = "";
+    size_t len = 0;
+    while (strstr(text, wanted) == NULL) {
+        struct pollfd ready = {.fd = terminal, .events = POLLIN};
+        assert_int_equal(poll(&ready, 1, 60 * 1000), 1);
+        assert_true(len + 1 < sizeof text);
+        const ssize_t n = read(terminal, text + len, sizeof text - 1 - len);
+        assert_true(n > 0);
+        len += (size_t)n;
+        text[len] = '\0';
+    }
+}
+
+/* A copy of 10 bytes of which 5 are there: the bar comes by itself, and goes with the watch. */
+static void a_watch_shows_how_a_directory_grows(void **state)
+{
+    (void)state;
+    char dir[] = "/tmp/weir-meter-XXXXXX";
+    char path[128];
+    int terminal;
+    int side;
+    assert_non_null(mkdtemp(dir));
+    (void)snprintf(path, sizeof path, "%s/file", dir);
+    FILE *file = fopen(path, "we");
+    assert_non_null(file);
+    assert_int_equal(fputs("12345", file), 1);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(openpty(&terminal, &side, NULL, NULL, NULL), 0);
+    const int before = dup(STDERR_FILENO);
+    assert_int_equal(dup2(side, STDERR_FILENO), STDERR_FILENO);
+    struct meter_watch *watch = meter_watch_new(dir, 10);
+    assert_non_null(watch);
+    terminal_says(terminal, "] copied 5 of 10, ");
+    meter_watch_free(watch);
+    terminal_says(terminal, "\r\x1b[K");
+    assert_int_equal(dup2(before, STDERR_FILENO), STDERR_FILENO);
+    (void)close(before);
+    (void)close(side);
+    (void)close(terminal);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rmdir(dir), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_bar_takes_the_room_that_the_text_leaves),
         cmocka_unit_test(the_text_has_rate_and_remaining_time),
         cmocka_unit_test(a_directory_has_the_bytes_of_its_files),
+        cmocka_unit_test(a_watch_shows_how_a_directory_grows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
