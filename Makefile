@@ -18,6 +18,15 @@ weir: $(BUILD)/build.ninja
 	@ninja --quiet -C $(BUILD) src/weir
 	@ln -sf $(BUILD)/src/weir weir
 
+# The manual pages, from the command table of the program: build/docs/man.
+man: weir
+	@ninja --quiet -C $(BUILD) man
+	@echo "$(BUILD)/docs/man: $$(ls $(BUILD)/docs/man | grep -c '\.1$$') pages"
+
+# The program and its manual pages; DESTDIR=… puts them below another root, `meson configure build --prefix=…` chooses the prefix.
+install: weir
+	@meson install -C $(BUILD) --no-rebuild $(if $(DESTDIR),--destdir $(abspath $(DESTDIR)))
+
 # A served Weir on this machine; Ctrl-C ends it and keeps the tasks.
 run: weir
 	./weir up $(ARGS)
@@ -88,4 +97,4 @@ hooks:
 clean:
 	rm -rf build build-* weir
 
-.PHONY: all deps deps-build weir run test check tidy asan tsan lint bench bench-sched bench-sim check-traces soak mutate fuzz fmt hooks clean
+.PHONY: all deps deps-build weir man install run test check tidy asan tsan lint bench bench-sched bench-sim check-traces soak mutate fuzz fmt hooks clean

@@ -4,6 +4,7 @@
 #include "agent/agent_options.h"
 
 #include "agent/dirs.h"
+#include "base/suggest.h"
 #include "base/amount.h"
 #include "base/doc.h"
 #include "base/str.h"
@@ -204,6 +205,29 @@ static must_use enum err labels_read(const struct doc *labels, struct arena *are
     return ERR_OK;
 }
 
+/* Refuses a setting that there is not, and names the nearest one as the file writes it. */
+static must_use enum err setting_unknown(struct option_table table, const char *path,
+                                         const struct doc *field, struct arena *arena,
+                                         struct error *e)
+{
+    struct suggest suggest;
+    suggest_init(&suggest, field->key);
+    suggest_offer(&suggest, "labels");
+    for (size_t i = 0; i < table.count; i++) {
+        char *name = arena_str(arena, table.rows[i].name);
+        for (char *p = strchr(name, '-'); p != NULL; p = strchr(p, '-')) {
+            *p = '_';
+        }
+        if (table.rows[i].kind != KIND_LABEL) {
+            suggest_offer(&suggest, name);
+        }
+    }
+    const bool near = suggest.best != NULL && !str_is(field->key, suggest.best);
+    return fail(e, ERR_INVALID, "%s:%u:%u: '%.*s' is no setting of an agent%s%s%s", path,
+                field->key_line, field->key_column, str_shown(field->key), field->key.p,
+                near ? "; did you mean '" : "", near ? suggest.best : "", near ? "'?" : "");
+}
+
 static must_use enum err file_read(struct option_table table, const char *path, struct arena *arena,
                                    struct agent_options *options, struct error *e)
 {
@@ -211,6 +235,10 @@ static must_use enum err file_read(struct option_table table, const char *path, 
     struct doc *doc;
     enum err r = dirs_read(NULL, path, arena, &text, e);
     r = r == ERR_OK ? doc_yaml_parse(arena, text, &doc, e) : r;
+    if (r != ERR_OK && e->line > 0) {
+        const struct error bad = *e;
+        return fail(e, r, "%s:%u:%u: %s", path, bad.line, bad.column, fail_line_text(&bad));
+    }
     if (r != ERR_OK) {
         return fail_in(e, "%s", path);
     }
@@ -221,13 +249,12 @@ static must_use enum err file_read(struct option_table table, const char *path, 
             const struct option_row *row = row_find(table, field->key);
             const char *value;
             if (row == NULL || row->kind == KIND_LABEL || !doc_text(field, &value)) {
-                return fail(e, ERR_INVALID, "%s (line %u): '%.*s' is no setting of an agent", path,
-                            field->line, (int)field->key.len, field->key.p);
+                return setting_unknown(table, path, field, arena, e);
             }
             r = row_set(row, value, options, e);
         }
         if (r != ERR_OK) {
-            return fail_in(e, "%s (line %u)", path, field->line);
+            return fail_in(e, "%s:%u:%u", path, field->line, field->column);
         }
     }
     return ERR_OK;

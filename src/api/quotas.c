@@ -27,7 +27,7 @@ struct line_filter {
     const char *pool;
     const char *project;
     const char *department;
-    bool all; /* also lines that have only default values */
+    bool all; /* also lines that have only default values, and pools without anything */
 };
 
 static uint64_t line_key(struct quota_page line)
@@ -43,9 +43,22 @@ static struct quota_page key_line(uint64_t key)
                                .dim = (uint32_t)key & ((1 << DIM_BITS) - 1)};
 }
 
-static bool pool_wanted(const struct core *core, const struct line_filter *filter, pool_id pool)
+/* True for a pool of which there is something to say: it has nodes, tasks or quotas. The pool
+ * `default` always exists and is always listed. */
+static bool pool_matters(const struct core *core, const struct pool *pool)
 {
-    return filter->pool == NULL || strcmp(filter->pool, query_pool_name(core, pool)) == 0;
+    account_id account = {0};
+    pool_id with_quota = pool->id;
+    return pool->node_count > 0 || pool->task_count > 0 ||
+           strcmp(query_pool_name(core, pool->id), "default") == 0 ||
+           (query_quota_next(core, &account, &with_quota) && with_quota.v == pool->id.v);
+}
+
+static bool pool_wanted(const struct core *core, const struct line_filter *filter,
+                        const struct pool *pool)
+{
+    return filter->pool != NULL ? strcmp(filter->pool, query_pool_name(core, pool->id)) == 0
+                                : filter->all || pool_matters(core, pool);
 }
 
 static bool account_wanted(const struct core *core, const struct line_filter *filter,
@@ -64,7 +77,7 @@ static bool account_step(const struct core *core, const struct line_filter *filt
 {
     const struct pool *pool = query_pool(core, line->pool);
     for (;;) {
-        bool here = pool != NULL && pool_wanted(core, filter, pool->id);
+        bool here = pool != NULL && pool_wanted(core, filter, pool);
         const struct account *account = here ? query_account_next(core, line->account) : NULL;
         while (account != NULL && !account_wanted(core, filter, account)) {
             account = query_account_next(core, account->id);

@@ -29,16 +29,16 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Takes "12" or "12.345" off the front of `text` as thousandths. False: no number, more than three
- * decimal places, or more than AMOUNT_BYTES_MAX units, which is above every limit here. */
-static bool decimal_cut(struct str *text, int64_t *ret_milli)
+/* Takes "12" or "12.345" off the front of `text` as thousandths. False: no number, or more than
+ * three decimal places. A number above AMOUNT_BYTES_MAX stays above, and so above every limit
+ * here, but may lose digits. */
+static bool decimal_cut(struct str *text, __int128 *ret_milli)
 {
     size_t at = 0;
     int64_t whole = 0;
     while (at < text->len && is_digit(text->p[at])) {
-        whole = whole * 10 + (text->p[at] - '0');
-        if (whole > AMOUNT_BYTES_MAX) {
-            return false;
+        if (whole <= AMOUNT_BYTES_MAX) { /* else the number is above every limit already */
+            whole = whole * 10 + (text->p[at] - '0');
         }
         at++;
     }
@@ -58,10 +58,7 @@ static bool decimal_cut(struct str *text, int64_t *ret_milli)
             return false;
         }
     }
-    if (__builtin_mul_overflow(whole, KILO, ret_milli) ||
-        __builtin_add_overflow(*ret_milli, part, ret_milli)) {
-        return false;
-    }
+    *ret_milli = (__int128)whole * KILO + part;
     text->p += at;
     text->len -= at;
     return true;
@@ -70,7 +67,7 @@ static bool decimal_cut(struct str *text, int64_t *ret_milli)
 enum err amount_milli(struct str text, int64_t *ret_milli, struct error *e)
 {
     struct str rest = text;
-    int64_t milli = 0;
+    __int128 milli = 0;
     if (!decimal_cut(&rest, &milli) || rest.len > 0) {
         return fail(e, ERR_INVALID,
                     "an amount is a number of 0 or more with at most three decimal places, like 2 "
@@ -81,14 +78,14 @@ enum err amount_milli(struct str text, int64_t *ret_milli, struct error *e)
         return fail(e, ERR_INVALID, "an amount is at most %" PRId64 ", not '%.*s'",
                     AMOUNT_MILLI_MAX / KILO, str_shown(text), text.p);
     }
-    *ret_milli = milli;
+    *ret_milli = (int64_t)milli;
     return ERR_OK;
 }
 
 /* milli/1000 * size, rounded down; -1 when the result is above `max`. */
-static int64_t scaled(int64_t milli, int64_t size, int64_t max)
+static int64_t scaled(__int128 milli, int64_t size, int64_t max)
 {
-    __int128 value = (__int128)milli * size / KILO;
+    __int128 value = milli * size / KILO;
     return value > max ? -1 : (int64_t)value;
 }
 
@@ -123,7 +120,7 @@ static int64_t bytes_suffix(struct str suffix)
 enum err amount_bytes(struct str text, int64_t *ret_bytes, struct error *e)
 {
     struct str rest = text;
-    int64_t milli = 0;
+    __int128 milli = 0;
     int64_t size = decimal_cut(&rest, &milli) ? bytes_suffix(rest) : 0;
     if (size == 0) {
         return fail(e, ERR_INVALID,
@@ -178,7 +175,7 @@ enum err amount_duration(struct str text, int64_t *ret_ms, struct error *e)
     size_t unit_at = 0;
     bool first = true;
     do {
-        int64_t milli = 0;
+        __int128 milli = 0;
         if (!decimal_cut(&rest, &milli)) {
             return duration_bad(text, e);
         }

@@ -15,7 +15,7 @@
 
 enum {
     DOC_DEPTH_MAX = 32,
-    DOC_NODES_MAX = 2000000,              /* values of one document: about 160 MB */
+    DOC_NODES_MAX = 2000000,              /* values of one document: about 176 MB */
     DOC_YAML_BYTES_MAX = 4 * 1024 * 1024, /* libyaml takes up to half a second for so much */
 };
 
@@ -36,6 +36,8 @@ struct doc {
     unsigned column; /* from 1 */
     struct str text; /* DOC_STRING, DOC_NUMBER; with a NUL behind it */
     struct str key;  /* for a value in a map */
+    unsigned key_line;
+    unsigned key_column;
     struct doc *first; /* children of a list or map, in order */
     struct doc *next;
     uint32_t count;

@@ -27,6 +27,14 @@ struct doc *doc_build_top(const struct doc_builder *b)
     return b->depth > 0 ? b->open[b->depth - 1] : NULL;
 }
 
+void doc_build_key(struct doc_builder *b, struct str key, unsigned line, unsigned column)
+{
+    b->key = key;
+    b->key_line = line;
+    b->key_column = column;
+    b->has_key = true;
+}
+
 struct doc *doc_build_add(struct doc_builder *b, enum doc_kind kind, unsigned line, unsigned column)
 {
     if (b->node_count >= DOC_NODES_MAX) {
@@ -42,6 +50,8 @@ struct doc *doc_build_add(struct doc_builder *b, enum doc_kind kind, unsigned li
     doc->column = column;
     if (b->has_key) {
         doc->key = b->key;
+        doc->key_line = b->key_line;
+        doc->key_column = b->key_column;
         b->has_key = false;
     }
     struct doc *top = doc_build_top(b);
@@ -122,7 +132,8 @@ static const struct doc *duplicate_by_sort(const struct doc *map)
         if (key_order(&sorted[i - 1], &sorted[i]) == 0) {
             const struct doc *a = sorted[i - 1];
             const struct doc *b = sorted[i];
-            bool a_later = a->line > b->line || (a->line == b->line && a->column > b->column);
+            bool a_later = a->key_line > b->key_line ||
+                           (a->key_line == b->key_line && a->key_column > b->key_column);
             return a_later ? a : b;
         }
     }
@@ -147,7 +158,7 @@ enum err doc_build_close(struct doc_builder *b)
     b->has_key = true;
     char text[96];
     (void)snprintf(text, sizeof text, "the key '%.48s' stands twice", twice->key.p);
-    return doc_build_fail(b, twice->line, twice->column, text);
+    return doc_build_fail(b, twice->key_line, twice->key_column, text);
 }
 
 /* Writes the place that is being read, for example "a.b[3]". A path that does not fit is cut. */
@@ -176,5 +187,5 @@ enum err doc_build_fail(const struct doc_builder *b, unsigned line, unsigned col
 {
     char path[ERROR_PATH_MAX];
     path_write(b, path, sizeof path);
-    return fail_at(b->error, ERR_INVALID, path, "line %u, column %u: %s", line, column, text);
+    return fail_line(b->error, line, column, path, text);
 }

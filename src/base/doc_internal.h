@@ -12,6 +12,8 @@ struct doc_builder {
     struct error *error;
     struct doc *root;
     struct str key; /* key of the next value, when has_key */
+    unsigned key_line;
+    unsigned key_column;
     bool has_key;
     unsigned depth;
     uint32_t node_count;
@@ -23,6 +25,9 @@ void doc_build_init(struct doc_builder *b, struct arena *arena, struct error *e)
 
 /* The container being filled, or NULL outside all containers. */
 struct doc *doc_build_top(const struct doc_builder *b);
+
+/* Takes a text, which lives as long as the document, as the key of the map's next value. */
+void doc_build_key(struct doc_builder *b, struct str key, unsigned line, unsigned column);
 
 /* Adds a value at the current place; in a map, under the pending key. NULL: too many values, and
  * the error is set. */

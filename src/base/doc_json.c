@@ -348,12 +348,13 @@ static enum item item_read(struct json_reader *in)
             (void)bad(in, "a key in double quotes");
             return ITEM_BAD;
         }
+        const unsigned line = in->line;
+        const unsigned column = column_of(in, in->p);
         struct str key;
         if (string_read(in, &key) != ERR_OK) {
             return ITEM_BAD;
         }
-        in->builder.key = key;
-        in->builder.has_key = true;
+        doc_build_key(&in->builder, key, line, column);
         blanks_skip(in);
         if (*in->p != ':') {
             (void)bad(in, "':'");

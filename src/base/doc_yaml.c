@@ -54,8 +54,9 @@ static enum err key_add(struct yaml_reader *in, const yaml_event_t *event)
     if (memchr(text.p, '\0', text.len) != NULL) {
         return bad_at(in, event->start_mark, "a NUL character is not possible");
     }
-    in->builder.key = (struct str){arena_strn(in->builder.arena, text.p, text.len), text.len};
-    in->builder.has_key = true;
+    doc_build_key(&in->builder,
+                  (struct str){arena_strn(in->builder.arena, text.p, text.len), text.len},
+                  (unsigned)event->start_mark.line + 1, (unsigned)event->start_mark.column + 1);
     return ERR_OK;
 }
 

@@ -28,6 +28,8 @@ __attribute__((format(printf, 3, 0))) static void text_set(struct error *e, enum
     must(code != ERR_OK);
     e->code = code;
     e->path[0] = '\0';
+    e->line = 0;
+    e->column = 0;
     (void)vsnprintf(e->text, sizeof e->text, format, args);
 }
 
@@ -52,6 +54,23 @@ enum err fail_at(struct error *e, enum err code, const char *path, const char *f
         (void)snprintf(e->path, sizeof e->path, "%s", path);
     }
     return code;
+}
+
+enum err fail_line(struct error *e, unsigned line, unsigned column, const char *path,
+                   const char *text)
+{
+    (void)fail_at(e, ERR_INVALID, path, "line %u, column %u: %s", line, column, text);
+    if (e != NULL) {
+        e->line = line;
+        e->column = column;
+    }
+    return ERR_INVALID;
+}
+
+const char *fail_line_text(const struct error *e)
+{
+    const char *behind = e->line > 0 ? strstr(e->text, ": ") : NULL;
+    return behind != NULL ? behind + 2 : e->text;
 }
 
 enum err fail_in(struct error *e, const char *format, ...)

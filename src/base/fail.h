@@ -27,6 +27,8 @@ enum { ERROR_TEXT_MAX = 240, ERROR_PATH_MAX = 120 };
 
 struct error {
     enum err code;
+    unsigned line; /* of the text that was read, from 1; 0: not known */
+    unsigned column;
     char path[ERROR_PATH_MAX]; /* the place in the input ("pools[2].name"), or empty */
     char text[ERROR_TEXT_MAX];
 };
@@ -39,6 +41,14 @@ enum err fail(struct error *e, enum err code, const char *format, ...)
 /* Like fail(), and records the place in the input, which API errors show as `path`. */
 enum err fail_at(struct error *e, enum err code, const char *path, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+
+/* Like fail_at(), for a text with lines: puts "line 2, column 7: " in front. */
+enum err fail_line(struct error *e, unsigned line, unsigned column, const char *path,
+                   const char *text);
+
+/* The text of an error of fail_line() without the line and the column in front. An error without
+ * a line is all text. */
+const char *fail_line_text(const struct error *e);
 
 /* Puts "context: " in front of the text of `e`; returns the code of `e`. */
 enum err fail_in(struct error *e, const char *format, ...) __attribute__((format(printf, 2, 3)));

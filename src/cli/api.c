@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/api.h"
 
+#include "cli/text.h"
 #include "io/http_client.h"
 
 #include <ctype.h>
@@ -9,7 +10,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-enum { CALL_TIMEOUT_MS = 60000 };
+enum { CALL_TIMEOUT_MS = 60000, TELL_EVERY_MS = 5000 };
 
 enum err api_open(struct cli *cli, struct error *e)
 {
@@ -78,11 +79,29 @@ enum err api_refusal(unsigned status, struct str body, struct error *e)
     return code;
 }
 
+/* Says that a server does not answer, before a time-out says it much later. */
+static void slow_say(void *ctx, const char *url, bool connected)
+{
+    const struct cli *cli = ctx;
+    if (cli->watched) {
+        return;
+    }
+    if (connected) {
+        context_say("weir: %s has not answered yet; still waiting", url);
+    } else {
+        context_say("weir: no connection to %s yet; still trying", url);
+        context_where(cli);
+    }
+}
+
 static enum err call_once(struct cli *cli, struct arena *arena, const struct http_call *call,
                           struct api_reply *ret, struct error *e)
 {
     struct http_reply reply;
-    enum err r = http_client_call(cli->client, call, arena, &reply, e);
+    struct http_call told = *call;
+    told.slow = slow_say;
+    told.slow_ctx = cli;
+    enum err r = http_client_call(cli->client, &told, arena, &reply, e);
     if (r != ERR_OK) {
         return r; /* the error names the address and the cause */
     }
@@ -97,21 +116,36 @@ static enum err call_once(struct cli *cli, struct arena *arena, const struct htt
     return r == ERR_OK ? r : fail_in(e, "the server's answer to %s %s", call->method, call->path);
 }
 
+static bool is_lost(enum err r)
+{
+    return r == ERR_UNREACHABLE || r == ERR_BUSY;
+}
+
 /* Calls once without waiting, so that a person learns at once that the server cannot be reached;
- * then tries again until --retry has passed. */
+ * then tries again until --retry has passed, and says every few seconds that it does. */
 static enum err call_patient(struct cli *cli, struct arena *arena, struct http_call *call,
                              struct api_reply *ret, struct error *e)
 {
     enum err r = call_once(cli, arena, call, ret, e);
     int64_t ride_ms = args_duration(&cli->args, "retry", API_RIDE_MS);
-    if ((r != ERR_UNREACHABLE && r != ERR_BUSY) || ride_ms == 0) {
-        return r;
+    const int64_t until_ms = text_now_ms() + ride_ms;
+    const char *how = "";
+    for (int64_t left_ms = ride_ms; is_lost(r) && left_ms > 0; left_ms = until_ms - text_now_ms()) {
+        if (!cli->watched) {
+            context_say("weir: %s; %strying for up to %lld s", e->text, how,
+                        (long long)((left_ms + 999) / 1000));
+        }
+        if (!cli->watched && how[0] == '\0' && r == ERR_UNREACHABLE) {
+            context_where(cli);
+        }
+        how = "still ";
+        call->retry_ms = left_ms < TELL_EVERY_MS ? left_ms : TELL_EVERY_MS;
+        r = call_once(cli, arena, call, ret, e);
     }
-    if (!cli->watched) {
-        context_say("weir: %s; trying for up to %lld s", e->text, (long long)(ride_ms / 1000));
+    if (r == ERR_OK && how[0] != '\0' && !cli->watched) {
+        context_say("weir: %s answers again", cli->login.url);
     }
-    call->retry_ms = ride_ms;
-    return call_once(cli, arena, call, ret, e);
+    return r;
 }
 
 enum err api_get(struct cli *cli, struct arena *arena, const char *path, struct api_reply *ret,

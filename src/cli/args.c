@@ -63,8 +63,10 @@ static enum err value_check(const struct flag *flag, const char *value, struct e
                     flag->choices);
     }
     if (flag->type == FLAG_NUMBER && !str_to_u64(str_of(value), &number)) {
-        return fail(e, ERR_USAGE, "--%s is '%.60s'; a whole number, 0 or more, would do",
-                    flag->name, value);
+        const bool large = value[0] != '\0' && value[strspn(value, "0123456789")] == '\0';
+        return fail(e, ERR_USAGE, "--%s is '%.60s'; %s", flag->name, value,
+                    large ? "at most 18446744073709551615 would do"
+                          : "a whole number in digits, 0 or more, would do");
     }
     if (flag->type == FLAG_DURATION && amount_duration(str_of(value), &ms, e) != ERR_OK) {
         (void)fail_in(e, "--%s", flag->name);

@@ -167,6 +167,7 @@ int cli_main(int argc, char **argv)
     /* A closed pipe is reported by write() and must not kill the program: the exit status stays
      * one of ours. */
     (void)signal(SIGPIPE, SIG_IGN);
+    context_called(argv[0]);
     if (argc < 2) {
         help_all(stderr);
         return EXIT_USAGE;

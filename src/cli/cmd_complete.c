@@ -200,7 +200,9 @@ static const struct flag flags_none = {0};
 static void offer_flags(struct cli *cli, const struct flag *group, const char *typed)
 {
     for (const struct flag *f = group; f->name != NULL; f++) {
-        offer(typed, arena_fmt(&cli->arena, "--%s", f->name), f->help);
+        if (f->help != NULL) {
+            offer(typed, arena_fmt(&cli->arena, "--%s", f->name), f->help);
+        }
     }
 }
 

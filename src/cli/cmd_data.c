@@ -1,10 +1,10 @@
 /* cmd_data.c - `weir config …`, `state export` and `db …`: commands on files and data
  * directories. `db` and `config` need no server.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "base/inert.h"
 #include "base/json_out.h"
 #include "cli/api.h"
 #include "cli/cmd.h"
+#include "cli/meter.h"
 #include "cli/text.h"
 #include "cli/updir.h"
 #include "core/core.h"
@@ -41,51 +41,10 @@ static enum err config_read(const char *path, struct buf *out, struct error *e)
     return out->full ? fail(e, ERR_LIMIT, "%s is larger than %d bytes", path, CONFIG_MAX) : ERR_OK;
 }
 
-/* Prints the line, and a caret below the column. */
-static void place_show(struct str text, unsigned line, unsigned column)
-{
-    struct str rest = text;
-    struct str found = {0};
-    for (unsigned i = 0; i < line && rest.p != NULL; i++) {
-        found = str_cut(rest, '\n', &rest);
-    }
-    if (found.p != NULL && line > 0) {
-        /* The caret stands below the column, also where a character before it is shown as \x1b. */
-        struct buf shown;
-        struct buf before;
-        buf_init(&shown, CONFIG_MAX);
-        buf_init(&before, CONFIG_MAX);
-        inert_add(&shown, found);
-        found.len = column > 0 && column - 1 < found.len ? column - 1 : found.len;
-        inert_add(&before, found);
-        (void)fprintf(stderr, "    %s\n    %*s^\n", buf_text(&shown),
-                      (int)text_width((struct str){.p = buf_text(&before), .len = before.len}), "");
-        buf_done(&before);
-        buf_done(&shown);
-    }
-}
-
-/* Prints each problem with its place and the line of the file. */
-static void problems_say(struct cli *cli, const char *path, struct str text,
-                         const struct problems *problems)
-{
-    for (uint32_t i = 0; i < problems->count; i++) {
-        const struct problem *problem = &problems->at[i];
-        const char *what = problem_text(problem, &cli->arena);
-        if (problem->line == 0) { /* not a document at all; the text of the problem has the place */
-            context_say("%s: %s", path, what);
-            continue;
-        }
-        context_say("%s:%u:%u: %s", path, problem->line, problem->column, what);
-        place_show(text, problem->line, problem->column);
-    }
-    context_say("weir: %u problem%s in %s", problems->total, problems->total == 1 ? "" : "s", path);
-}
-
 static void problem_json(struct json_out *j, const struct problem *problem)
 {
     json_out_object(j);
-    json_out_kv_u64(j, "line", problem->line); /* 0: the text is no document */
+    json_out_kv_u64(j, "line", problem->line); /* 0: the text is too large or empty */
     json_out_kv_u64(j, "column", problem->column);
     json_out_kv_text(j, "path", problem->path);
     json_out_kv_text(j, "message", problem->text);
@@ -142,7 +101,9 @@ int cmd_data_config_check(struct cli *cli)
     } else if (args_has(&cli->args, "json")) {
         config_json(path, right ? &file : NULL, problems);
     } else if (!right) {
-        problems_say(cli, path, all, problems);
+        (void)problem_count_error(problems, path, &e);
+        context_report(&cli->arena, problem_report(problems, path, all, &cli->arena));
+        code = context_fail(cli, &e);
     } else {
         context_out_text(arena_fmt(&cli->arena,
                                    "%s is valid: %u pool%s, listens on %s:%u, data in %s\n", path,
@@ -222,12 +183,30 @@ static bool done_json(struct cli *cli, const char *first_key, const char *first,
     return true;
 }
 
+/* Shows how far the copy of a data directory has come. Other files of `from`, such as those of
+ * tasks, are not copied. */
+static struct meter_watch *copy_watch(struct cli *cli, const char *from, const char *to)
+{
+    static const char *const parts[] = {"weir.db", "log", "snapshot"};
+    uint64_t total = 0;
+    if (!cli->err_tty) {
+        return NULL;
+    }
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        total += meter_dir_bytes(arena_fmt(&cli->arena, "%s/%s", from, parts[i]));
+    }
+    return meter_watch_new(to, total);
+}
+
 int cmd_data_db_backup(struct cli *cli)
 {
     struct error e;
     const char *dir = data_dir(cli);
     const char *to = cli->args.words[0];
-    if (store_backup(dir, to, &e) != ERR_OK) {
+    struct meter_watch *watch = copy_watch(cli, dir, arena_fmt(&cli->arena, "%s.partial", to));
+    const enum err r = store_backup(dir, to, &e);
+    meter_watch_free(watch);
+    if (r != ERR_OK) {
         return context_fail(cli, &e);
     }
     if (!done_json(cli, "from", dir, "to", to)) {
@@ -241,7 +220,10 @@ int cmd_data_db_restore(struct cli *cli)
     struct error e;
     const char *dir = data_dir(cli);
     const char *from = cli->args.words[0];
-    if (store_backup_restore(from, dir, &e) != ERR_OK) {
+    struct meter_watch *watch = copy_watch(cli, from, dir);
+    const enum err r = store_backup_restore(from, dir, &e);
+    meter_watch_free(watch);
+    if (r != ERR_OK) {
         return context_fail(cli, &e);
     }
     if (!done_json(cli, "from", from, "to", dir)) {

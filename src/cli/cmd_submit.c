@@ -3,9 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/api.h"
 #include "cli/cmd.h"
+#include "cli/meter.h"
 #include "cli/show.h"
 #include "cli/task_args.h"
-#include "cli/text.h"
 #include "cli/item.h"
 #include "spec/task_file.h"
 
@@ -19,7 +19,6 @@ enum {
     FILE_MAX = 256 << 20,
     BATCH_TASKS = 1000,
     BATCH_BYTES = 2 << 20,
-    PROGRESS_MS = 1000, /* work that takes less time shows no progress */
 };
 
 struct submit_call {
@@ -29,26 +28,9 @@ struct submit_call {
     size_t batch_count;
     size_t done;
     size_t total;
-    int64_t start_ms;
-    bool progress_shown;
+    size_t problem_count; /* of all files */
+    struct meter meter;
 };
-
-static void progress(struct submit_call *submit)
-{
-    int64_t past_ms = text_now_ms() - submit->start_ms;
-    if (!submit->cli->err_tty || past_ms < PROGRESS_MS || submit->done == 0) {
-        return;
-    }
-    int64_t rate = (int64_t)submit->done * 1000 / past_ms;
-    int64_t left_ms = (int64_t)(submit->total - submit->done) * past_ms / (int64_t)submit->done;
-    struct buf left;
-    buf_init(&left, 64);
-    text_span(&left, left_ms);
-    (void)fprintf(stderr, "\r\033[Ksubmitted %zu of %zu, %lld/s, %s left", submit->done,
-                  submit->total, (long long)rate, buf_text(&left));
-    buf_done(&left);
-    submit->progress_shown = true;
-}
 
 /* Sends the tasks gathered so far and prints their ids. */
 static enum err post(struct submit_call *submit, struct error *e)
@@ -59,6 +41,7 @@ static enum err post(struct submit_call *submit, struct error *e)
     enum err r =
         api_change(submit->cli, &arena, "POST", task_args_path(submit->cli),
                    (struct str){.p = submit->batch.data, .len = submit->batch.len}, &reply, e);
+    meter_clear(&submit->meter); /* what follows are lines of their own */
     if (r == ERR_OK && !show_json(submit->cli, &reply)) {
         struct buf ids;
         buf_init(&ids, BATCH_BYTES);
@@ -72,7 +55,7 @@ static enum err post(struct submit_call *submit, struct error *e)
     }
     if (r == ERR_OK) {
         submit->done += submit->batch_count;
-        progress(submit);
+        meter_move(&submit->meter, submit->done);
     }
     arena_done(&arena);
     buf_clear(&submit->batch);
@@ -124,7 +107,8 @@ static enum err file_read(const char *name, struct buf *out, struct error *e)
     return out->full ? fail(e, ERR_LIMIT, "%s is larger than %d bytes", name, FILE_MAX) : ERR_OK;
 }
 
-/* Checks a file and returns its tasks as documents. */
+/* Checks a file and returns its tasks as documents. The problems of the file are shown and added
+ * to `problem_count`; then *ret is NULL. */
 static enum err file_parse(struct submit_call *submit, const char *name, const struct doc **ret,
                            struct error *e)
 {
@@ -135,26 +119,26 @@ static enum err file_parse(struct submit_call *submit, const char *name, const s
     const char *shown = strcmp(name, "-") == 0 ? "standard input" : name;
     struct str all = {.p = arena_strn(arena, buf_text(&text), text.len), .len = text.len};
     buf_done(&text);
-    const struct task_spec *specs;
-    uint32_t count = 0;
-    struct doc *doc = NULL;
-    /* A file may leave the program to run to the command line. Then only the server can check
-     * the whole task. */
-    bool whole = submit->cli->args.rest_count == 0;
-    r = r != ERR_OK || !whole ? r : task_file_read(all, shown, arena, &specs, &count, e);
-    if (r == ERR_OK) {
-        r = doc_yaml_parse(arena, all, &doc, e);
-        r = r == ERR_OK ? r : fail_in(e, "%s", shown);
-    }
     if (r != ERR_OK) {
         return r;
     }
-    submit->total += doc->kind == DOC_LIST ? doc->count : 1;
-    *ret = doc;
+    /* A file may leave the program to run to the command line. Then only the server can check
+     * the whole task. */
+    struct task_file file = {.partial = submit->cli->args.rest_count > 0};
+    struct problems *problems = arena_new(arena, struct problems, 1);
+    *ret = NULL;
+    if (task_file_read(all, shown, arena, &file, problems, e) != ERR_OK) {
+        context_report(arena, problem_report(problems, shown, all, arena));
+        submit->problem_count += problems->total;
+        return ERR_OK;
+    }
+    submit->total += file.count;
+    *ret = file.doc;
     return ERR_OK;
 }
 
-/* Reads and checks every file before the first task is sent. */
+/* Reads and checks every file before the first task is sent, so that a person sees the problems
+ * of all files at once. */
 static enum err files_submit(struct submit_call *submit, struct error *e)
 {
     enum { FILES_MAX = 1024 };
@@ -171,6 +155,11 @@ static enum err files_submit(struct submit_call *submit, struct error *e)
             return r;
         }
     }
+    if (submit->problem_count > 0) {
+        return fail(e, ERR_INVALID, "%zu problem%s in the files; nothing was submitted",
+                    submit->problem_count, submit->problem_count == 1 ? "" : "s");
+    }
+    meter_begin(&submit->meter, "submitted", submit->total, false);
     for (size_t i = 0; i < count; i++) {
         const struct doc *at = docs[i]->kind == DOC_LIST ? docs[i]->first : docs[i];
         for (; at != NULL; at = docs[i]->kind == DOC_LIST ? at->next : NULL) {
@@ -194,7 +183,7 @@ static enum err one_submit(struct submit_call *submit, struct error *e)
 int cmd_submit(struct cli *cli)
 {
     struct error e;
-    struct submit_call submit = {.cli = cli, .start_ms = text_now_ms()};
+    struct submit_call submit = {.cli = cli};
     bool files = args_has(&cli->args, "file");
     if (!files && cli->args.rest_count == 0) {
         (void)fail(&e, ERR_USAGE, "nothing to submit: weir submit -- CMD… or weir submit -f FILE");
@@ -208,9 +197,7 @@ int cmd_submit(struct cli *cli)
     }
     r = r != ERR_OK ? r : files ? files_submit(&submit, &e) : one_submit(&submit, &e);
     buf_done(&submit.batch);
-    if (submit.progress_shown) {
-        (void)fputs("\r\033[K", stderr);
-    }
+    meter_clear(&submit.meter);
     if (r == ERR_OK) {
         return EXIT_OK;
     }

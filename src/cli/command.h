@@ -40,7 +40,7 @@ struct flag {
     char letter;      /* 0: none */
     enum flag_type type;
     const char *value; /* placeholder of the value in help texts: "N" */
-    const char *help;
+    const char *help;  /* NULL: a flag that is always refused; no help and no completion shows it */
     enum complete_kind complete;
     const char *choices; /* "a,b": the only values allowed; NULL: any */
 };

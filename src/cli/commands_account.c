@@ -19,7 +19,8 @@ static const struct flag flags_quota_list[] = {
     {"pool", 'p', FLAG_TEXT, "P", "only in this pool", COMPLETE_POOLS, NULL},
     {"project", 0, FLAG_TEXT, "P", "only this project's", COMPLETE_PROJECTS, NULL},
     {"department", 0, FLAG_TEXT, "D", "only this department's", COMPLETE_DEPARTMENTS, NULL},
-    {"all", 'a', FLAG_BOOL, NULL, "also resources without any quota", COMPLETE_NONE, NULL},
+    {"all", 'a', FLAG_BOOL, NULL, "also resources without any quota, and pools without nodes",
+     COMPLETE_NONE, NULL},
     {0},
 };
 

@@ -18,6 +18,7 @@ enum {
     OUT_MAX_BYTES = 1 << 24,
     SAY_COLUMNS_MIN = 40, /* on a narrower terminal lines are not wrapped */
     SAY_INDENT = 6,       /* as wide as "weir: " */
+    REPORT_INDENT = 2,
 };
 
 int context_exit_of(enum err code)
@@ -50,18 +51,39 @@ int context_exit_of(enum err code)
     return EXIT_FAILED;
 }
 
-static void line_say(const char *line)
+void context_line(FILE *out, const char *line, size_t indent)
 {
     struct winsize size = {0};
-    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col < SAY_COLUMNS_MIN) {
-        (void)fprintf(stderr, "%s\n", line);
+    if (ioctl(fileno(out), TIOCGWINSZ, &size) != 0 || size.ws_col < SAY_COLUMNS_MIN) {
+        (void)fprintf(out, "%s\n", line);
         return;
     }
-    struct buf out;
-    buf_init(&out, LINE_MAX_BYTES * 2);
-    text_wrap(&out, str_of(line), size.ws_col, SAY_INDENT);
-    (void)fprintf(stderr, "%s\n", buf_text(&out));
-    buf_done(&out);
+    struct buf wrapped;
+    buf_init(&wrapped, LINE_MAX_BYTES * 2);
+    text_wrap(&wrapped, str_of(line), size.ws_col, indent);
+    (void)fprintf(out, "%s\n", buf_text(&wrapped));
+    buf_done(&wrapped);
+}
+
+/* How a person calls the program in a message: `weir`, or `./weir` from the directory in which it
+ * was built. Set once, before the first message. */
+static const char *called = "weir";
+
+void context_called(const char *program)
+{
+    called = program != NULL && strcmp(program, "./weir") == 0 ? "./weir" : "weir";
+}
+
+/* Writes a line of which every `weir COMMAND` can be typed as it stands. */
+static void called_add(struct buf *out, const char *line)
+{
+    static const char mark[] = "`weir ";
+    const char *at = line;
+    for (const char *found; (found = strstr(at, mark)) != NULL; at = found + sizeof mark - 1) {
+        buf_add(out, at, (size_t)(found - at));
+        buf_addf(out, "`%s ", called);
+    }
+    buf_add_str(out, at);
 }
 
 void context_say(const char *format, ...)
@@ -71,20 +93,45 @@ void context_say(const char *format, ...)
     va_start(list, format);
     (void)vsnprintf(line, sizeof line, format, list);
     va_end(list);
+    struct buf typed;
     struct buf shown;
+    buf_init(&typed, LINE_MAX_BYTES * 2);
     buf_init(&shown, LINE_MAX_BYTES * 6);
-    inert_add_lines(&shown, str_of(line));
-    line_say(buf_text(&shown));
+    called_add(&typed, line);
+    inert_add_lines(&shown, str_of(buf_text(&typed)));
+    context_line(stderr, buf_text(&shown), SAY_INDENT);
     buf_done(&shown);
+    buf_done(&typed);
+}
+
+void context_report(struct arena *arena, const char *report)
+{
+    struct str rest = str_of(report);
+    while (rest.p != NULL && rest.len > 0) {
+        struct str line = str_cut(rest, '\n', &rest);
+        const char *text = arena_strn(arena, line.p, line.len);
+        if (text[0] == ' ') {
+            (void)fprintf(stderr, "%s\n", text); /* a line of the file, or its caret */
+        } else {
+            context_line(stderr, text, REPORT_INDENT);
+        }
+    }
+}
+
+void context_where(const struct cli *cli)
+{
+    if (cli->login.context != NULL && cli->login.saved) {
+        context_say(
+            "      this command talks to %s (context %s); `weir context list` shows other logins",
+            cli->login.url, cli->login.context);
+    }
 }
 
 /* Says what a person could do next, where the message alone does not say it. */
 static void hint(const struct cli *cli, enum err code)
 {
-    if (code == ERR_UNREACHABLE && cli->login.context != NULL && cli->login.saved) {
-        context_say(
-            "      this command talks to %s (context %s); `weir context list` shows other logins",
-            cli->login.url, cli->login.context);
+    if (code == ERR_UNREACHABLE) {
+        context_where(cli);
     }
     if (code == ERR_UNREACHABLE && cli->login.dir != NULL) {
         context_say("      is `weir up --dir %s` running? `weir status` tells once it is",

@@ -10,6 +10,8 @@
 #include "cli/args.h"
 #include "cli/login.h"
 
+#include <stdio.h>
+
 struct http_client;
 
 enum exit_code {
@@ -40,8 +42,14 @@ struct cli {
     bool watched; /* a wait_line says when the server is lost: other code is silent about it */
 };
 
+/* Tells how the program was called (argv[0]), so that messages propose what can be typed. */
+void context_called(const char *program);
+
 /* Returns the exit status for an error code. */
 int context_exit_of(enum err code);
+
+/* Says which server a command talks to, where a saved login chose the server. */
+void context_where(const struct cli *cli);
 
 /* Prints the error and a hint on standard error. Returns the exit status. */
 int context_fail(const struct cli *cli, const struct error *e);
@@ -53,6 +61,13 @@ int context_fail_run(const struct cli *cli, const struct error *e);
 /* Prints a line for people on standard error. Data never goes there. What a terminal would obey is
  * made visible. */
 void context_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Prints a line for people, whose own text is safe for a terminal. On a terminal the line is broken
+ * between words, and further lines begin with `indent` spaces. */
+void context_line(FILE *out, const char *line, size_t indent);
+
+/* Prints the problems of a file (problem_report()) on standard error. */
+void context_report(struct arena *arena, const char *report);
 
 /* Writes data to standard output. If the reader has closed the pipe, the program ends without a
  * message. */

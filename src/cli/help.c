@@ -13,14 +13,21 @@
 
 #include <string.h>
 
-enum { NAME_WIDTH = 17, FLAG_WIDTH = 26 };
+enum {
+    NAME_WIDTH = 17,
+    FLAG_WIDTH = 26,
+    HELP_INDENT = 2 + 4 + FLAG_WIDTH + 1, /* of the help on a flag, behind its letter and form */
+    LINE_BYTES = 512,
+};
 
 static void section(const char *title, const struct command *table, FILE *out)
 {
     (void)fprintf(out, "\n%s\n", title);
     for (const struct command *c = table; c->name != NULL; c++) {
         if (!c->hidden) {
-            (void)fprintf(out, "  %-*s %s\n", NAME_WIDTH, c->name, c->help);
+            char line[LINE_BYTES];
+            (void)snprintf(line, sizeof line, "  %-*s %s", NAME_WIDTH, c->name, c->help);
+            context_line(out, line, 2 + NAME_WIDTH + 1);
         }
     }
 }
@@ -64,7 +71,9 @@ static void lines_indented(const char *text, const char *indent, FILE *out)
     struct str rest = str_of(text);
     while (rest.p != NULL) {
         struct str line = str_cut(rest, '\n', &rest);
-        (void)fprintf(out, "%s%.*s\n", indent, (int)line.len, line.p);
+        char whole[LINE_BYTES];
+        (void)snprintf(whole, sizeof whole, "%s%.*s", indent, (int)line.len, line.p);
+        context_line(out, whole, strlen(indent) + 4);
     }
 }
 
@@ -90,13 +99,18 @@ static void flag_form(const struct flag *flag, char *out, size_t size)
 static void flag_lines(const struct flag *group, FILE *out)
 {
     for (const struct flag *f = group; f->name != NULL; f++) {
+        if (f->help == NULL) {
+            continue;
+        }
         char form[80];
         flag_form(f, form, sizeof form);
         char letter[8] = "    ";
         if (f->letter != 0) {
             (void)snprintf(letter, sizeof letter, "-%c, ", f->letter);
         }
-        (void)fprintf(out, "  %s%-*s %s\n", letter, FLAG_WIDTH, form, f->help);
+        char line[LINE_BYTES];
+        (void)snprintf(line, sizeof line, "  %s%-*s %s", letter, FLAG_WIDTH, form, f->help);
+        context_line(out, line, HELP_INDENT);
     }
 }
 
@@ -155,6 +169,9 @@ static void roff(const char *text, FILE *out)
 static void roff_flags(const struct flag *group, FILE *out)
 {
     for (const struct flag *f = group; f->name != NULL; f++) {
+        if (f->help == NULL) {
+            continue;
+        }
         char form[80];
         flag_form(f, form, sizeof form);
         (void)fputs(".TP\n.B ", out);

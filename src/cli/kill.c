@@ -3,9 +3,8 @@
 
 #include "base/must.h"
 #include "cli/item.h"
+#include "cli/meter.h"
 #include "cli/show.h"
-
-#include <stdio.h>
 
 enum { BODY_MAX = KILL_IDS_MAX * 24 };
 
@@ -58,26 +57,26 @@ int kill_many(struct cli *cli, const uint64_t *ids, size_t count)
 {
     int code = EXIT_OK;
     struct arena arena;
+    struct meter meter;
     arena_init(&arena);
+    meter_begin(&meter, "told to end:", count, false);
     for (size_t at = 0; at < count; at += KILL_IDS_MAX) {
         struct error e;
         struct api_reply reply;
         size_t some = count - at < KILL_IDS_MAX ? count - at : KILL_IDS_MAX;
         arena_clear(&arena);
         if (kill_call(cli, &arena, ids + at, some, &reply, &e) != ERR_OK) {
+            meter_clear(&meter);
             code = context_fail(cli, &e);
             break;
         }
+        meter_clear(&meter); /* what follows are lines of their own */
         (void)show_json(cli, &reply);
         int failed = misses_say(cli, item_at(reply.doc, "tasks"));
         code = code == EXIT_OK ? failed : code;
-        if (cli->err_tty && count > KILL_IDS_MAX) {
-            (void)fprintf(stderr, "\r\033[K%zu of %zu tasks told to end", at + some, count);
-        }
+        meter_move(&meter, at + some);
     }
-    if (cli->err_tty && count > KILL_IDS_MAX) {
-        (void)fputs("\r\033[K", stderr);
-    }
+    meter_clear(&meter);
     arena_done(&arena);
     return code;
 }

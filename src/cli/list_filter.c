@@ -42,8 +42,13 @@ static enum err term_read(struct arena *arena, const struct list_def *def, struc
     }
     if (ret->op == NULL) {
         return fail(e, ERR_USAGE,
-                    "--filter: '%.*s' is no condition; state=pending or slots>=4 would do",
+                    "--filter: '%.*s' is no condition; state=pending or priority>=60 would do",
                     (int)(text.len < 60 ? text.len : 60), text.p);
+    }
+    if ((ret->op[0] == '<' || ret->op[0] == '>') &&
+        (ret->value[0] == '\0' || ret->value[strspn(ret->value, "-.0123456789")] != '\0')) {
+        return fail(e, ERR_USAGE, "--filter: '%.*s': a number is wanted behind %s, like %s%s4",
+                    (int)(text.len < 60 ? text.len : 60), text.p, ret->op, ret->name, ret->op);
     }
     for (const struct list_column *c = def->columns; c->name != NULL; c++) {
         ret->column = strcmp(c->name, ret->name) == 0 ? c : ret->column;

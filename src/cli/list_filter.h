@@ -1,4 +1,4 @@
-/* list_filter.h - `--filter 'state=pending slots>=4'` of every list. The server answers the terms that
+/* list_filter.h - `--filter 'state=pending priority>=60'` of every list. The server answers the terms that
  * it knows; the others are looked at here.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/must.h"
 #include "base/vec.h"
+#include "base/width.h"
 #include "cli/text.h"
 
 #include <stdint.h>
@@ -109,7 +110,7 @@ void table_cell(struct text_table *table, struct str text, enum table_colour col
     struct cell cell = {
         .text = arena_strn(&table->arena, shown.p, shown.len),
         .len = (uint32_t)shown.len,
-        .width = (uint32_t)text_width(shown),
+        .width = (uint32_t)width_of(shown),
         .colour = colour,
     };
     buf_done(&escaped);
@@ -142,7 +143,7 @@ static size_t widest_text(const struct text_table *table, const struct layout *l
 static size_t widths_full(const struct text_table *table, bool header, size_t *widths)
 {
     for (size_t i = 0; i < table->column_count; i++) {
-        widths[i] = header ? text_width(str_of(table->columns[i].title)) : 0;
+        widths[i] = header ? width_of(str_of(table->columns[i].title)) : 0;
     }
     for (size_t i = 0; i < table->cells.count; i++) {
         size_t column = i % table->column_count;
@@ -231,8 +232,8 @@ static void pad(struct buf *out, size_t count)
 static struct str piece_take(struct str *rest, size_t room)
 {
     size_t end = rest->len;
-    if (text_width(*rest) > room) {
-        end = text_fit(*rest, room);
+    if (width_of(*rest) > room) {
+        end = width_fit(*rest, room);
         size_t blank = end;
         while (blank > 0 && rest->p[blank] != ' ') {
             blank--;
@@ -306,8 +307,8 @@ static size_t line_print(const struct text_table *table, const struct cell *cell
         }
         size_t width = cell->width;
         if (width > room) {
-            text.len = text_fit(text, room - 1);
-            width = text_width(text) + 1;
+            text.len = width_fit(text, room - 1);
+            width = width_of(text) + 1;
         }
         size_t left = table->columns[i].number ? room - width : 0;
         if (table->width != 0 && line.used + line.owed + left + width > table->width) {
@@ -338,7 +339,7 @@ static void header_print(const struct text_table *table, const struct layout *la
         titles[i] = (struct cell){
             .text = title.p,
             .len = (uint32_t)title.len,
-            .width = (uint32_t)text_width(title),
+            .width = (uint32_t)width_of(title),
             .colour = COLOUR_DIM,
         };
     }

@@ -1,5 +1,5 @@
-/* text.h - text as a terminal shows it: its width in columns, without anything that could move
- * the cursor, and times and ages for people.
+/* text.h - text as a terminal shows it: wrapped, without anything that could move the cursor, and
+ * times and ages for people. base/width.h has the width of a text.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -8,12 +8,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-
-/* Returns the columns that UTF-8 text takes. A byte that is not UTF-8 counts as 1. */
-size_t text_width(struct str text);
-
-/* Returns the length in bytes of the longest beginning that takes at most `columns`. */
-size_t text_fit(struct str text, size_t columns);
 
 /* Writes one paragraph in lines of at most `columns`, broken between words. Further lines begin
  * with `indent` spaces. A word longer than a line is not broken. */

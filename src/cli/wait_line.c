@@ -8,6 +8,7 @@
 #include "base/doc.h"
 #include "base/mem.h"
 #include "base/must.h"
+#include "base/width.h"
 #include "cli/context.h"
 #include "cli/task_text.h"
 #include "cli/text.h"
@@ -97,7 +98,9 @@ static void line_show(struct wait_line *line, const struct doc *task)
         struct winsize size = {0};
         size_t width =
             ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
-        (void)fprintf(stderr, "\r\033[K%.*s", (int)text_fit(text, width - 1), text.p);
+        const bool cut = width_of(text) > width - 1;
+        (void)fprintf(stderr, "\r\033[K%.*s%s", (int)width_fit(text, width - 1 - cut), text.p,
+                      cut ? "…" : "");
         (void)fflush(stderr);
         line->shown = true;
     } else if (line->plain_ms == 0 || now_ms - line->plain_ms >= pause_ms) {

@@ -8,14 +8,13 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "io/http_again.h"
 
 #include <curl/curl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-#include <sys/random.h>
 #include <time.h>
 
 enum {
@@ -24,7 +23,6 @@ enum {
     CLIENT_BACKOFF_MS_MAX = 2000,
     CLIENT_CONNECT_MS_MAX = 10 * 1000,
     CLIENT_KEEP_S_MAX = 60, /* below the server's idle time, so that the client closes first */
-    CLIENT_RETRY_AFTER_S_MAX = 3600,
     CLIENT_URL_BYTES_MAX = 64 * 1024,
 };
 
@@ -45,7 +43,9 @@ struct exchange {
     struct curl_slist *headers;
     unsigned status;
     int64_t retry_after_ms;
-    int64_t heard_ms; /* when the last byte came */
+    int64_t began_ms;
+    int64_t heard_ms; /* when the last byte came; began_ms until then */
+    bool slow_told;
     struct buf body;
     struct buf line;
     bool ended;    /* on_line or `stop` ended the exchange */
@@ -110,21 +110,10 @@ static int64_t clock_ms(void)
 /* Callbacks of libcurl that receive bytes. */
 static size_t on_header(char *data, size_t size, size_t count, void *ctx)
 {
-    static const char name[] = "retry-after:";
     struct exchange *x = ctx;
     struct str line = {data, size * count};
     x->heard_ms = clock_ms();
-    if (line.len > sizeof name && strncasecmp(line.p, name, sizeof name - 1) == 0) {
-        struct str text = {line.p + sizeof name - 1, line.len - (sizeof name - 1)};
-        while (text.len > 0 && strchr("\r\n", text.p[text.len - 1]) != NULL) {
-            text.len--;
-        }
-        uint64_t seconds = 0;
-        if (str_to_u64(str_trim(text), &seconds)) {
-            bool long_wait = seconds > CLIENT_RETRY_AFTER_S_MAX;
-            x->retry_after_ms = (int64_t)(long_wait ? CLIENT_RETRY_AFTER_S_MAX : seconds) * 1000;
-        }
-    }
+    (void)http_again_after(line, &x->retry_after_ms);
     return line.len;
 }
 
@@ -291,6 +280,27 @@ static int64_t silence_left_ms(const struct exchange *x)
     return left_ms > 0 ? left_ms : 0;
 }
 
+/* True when no byte of the call was sent, so that the server has seen nothing. */
+static bool never_sent(CURL *easy)
+{
+    long sent = 0;
+    (void)curl_easy_getinfo(easy, CURLINFO_REQUEST_SIZE, &sent);
+    return sent == 0;
+}
+
+/* Tells the caller once that there is no connection, or no answer, for long. */
+static void slow_tell(struct exchange *x)
+{
+    if (x->call->slow == NULL || x->slow_told || x->heard_ms != x->began_ms) {
+        return;
+    }
+    const bool connected = !never_sent(x->client->easy);
+    if (clock_ms() - x->began_ms >= (connected ? HTTP_SLOW_ANSWER_MS : HTTP_SLOW_CONNECT_MS)) {
+        x->slow_told = true;
+        x->call->slow(x->call->slow_ctx, x->client->url, connected);
+    }
+}
+
 /* Returns CURLE_OK, libcurl's failure, or CURLE_ABORTED_BY_CALLBACK when this file ended the
  * transfer. */
 static CURLcode transfer(struct exchange *x)
@@ -311,20 +321,13 @@ static CURLcode transfer(struct exchange *x)
             x->over = left_ms == 0 ? ERR_TIMEOUT : x->over;
             wait_ms = left_ms < wait_ms ? left_ms : wait_ms;
         }
+        slow_tell(x);
         x->ended = x->ended || stop_asked(x);
         if (x->ended || x->over != ERR_OK) {
             return CURLE_ABORTED_BY_CALLBACK;
         }
         must(curl_multi_poll(multi, NULL, 0, (int)wait_ms, NULL) == CURLM_OK);
     }
-}
-
-/* True when no byte of the call was sent, so that the server has seen nothing. */
-static bool never_sent(CURL *easy)
-{
-    long sent = 0;
-    (void)curl_easy_getinfo(easy, CURLINFO_REQUEST_SIZE, &sent);
-    return sent == 0;
 }
 
 static enum err failure_of(const struct exchange *x, CURLcode code, struct error *e)
@@ -358,7 +361,8 @@ static enum err try_once(struct exchange *x, bool *ret_sent, struct error *e)
     if (r != ERR_OK) {
         return r;
     }
-    x->heard_ms = clock_ms();
+    x->began_ms = clock_ms();
+    x->heard_ms = x->began_ms;
     must(curl_multi_add_handle(x->client->multi, easy) == CURLM_OK);
     CURLcode code = transfer(x);
     long status = 0;
@@ -384,16 +388,6 @@ static void exchange_clear(struct exchange *x)
     *x = (struct exchange){.client = x->client, .call = x->call, .stream = x->stream};
     buf_init(&x->body, HTTP_REPLY_BYTES_MAX);
     buf_init(&x->line, HTTP_LINE_BYTES_MAX);
-}
-
-/* Half of the wait is fixed and half is random, so that many clients do not come back at once. */
-static int64_t jittered(int64_t ms)
-{
-    uint32_t chance = 0;
-    if (getrandom(&chance, sizeof chance, 0) != (ssize_t)sizeof chance) {
-        chance = 0; /* the fixed half alone still works */
-    }
-    return ms / 2 + (int64_t)(chance % (uint32_t)(ms / 2 + 1));
 }
 
 /* False: `stop` was set meanwhile. */
@@ -435,7 +429,7 @@ static enum err call_run(struct exchange *x, struct arena *arena, struct http_re
             break;
         }
         int64_t left_ms = give_up_ms - clock_ms();
-        int64_t wait_ms = jittered(backoff_ms);
+        int64_t wait_ms = http_again_jitter(backoff_ms);
         /* A last try at the very end of retry_ms. */
         wait_ms = wait_ms < left_ms ? wait_ms : left_ms;
         wait_ms = x->retry_after_ms > wait_ms ? x->retry_after_ms : wait_ms;

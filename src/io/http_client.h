@@ -16,6 +16,8 @@ enum {
     HTTP_REPLY_BYTES_MAX = 64 * 1024 * 1024,
     HTTP_LINE_BYTES_MAX = 16 * 1024 * 1024, /* of one line of a stream */
     HTTP_TIMEOUT_MS = 30 * 1000,            /* for a call that sets no time-out */
+    HTTP_SLOW_CONNECT_MS = 700,
+    HTTP_SLOW_ANSWER_MS = 5000,
 };
 
 /* `url` is http or https, for example "http://127.0.0.1:8080". `token` may be NULL and is sent as
@@ -50,6 +52,10 @@ struct http_call {
     /* NULL, or a flag that is read every 200 ms. Once the flag is not 0 the call gives up with
      * ERR_TIMEOUT, or with the result of the last try. */
     const volatile int *stop;
+    /* NULL, or called once in each try that takes long: after HTTP_SLOW_CONNECT_MS without a
+     * connection (`connected` is false), or HTTP_SLOW_ANSWER_MS without an answer. */
+    void (*slow)(void *ctx, const char *url, bool connected);
+    void *slow_ctx;
 };
 
 struct http_reply {

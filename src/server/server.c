@@ -139,13 +139,14 @@ static void reload_asked(void *ctx)
     struct server *server = ctx;
     struct arena arena;
     struct server_file file;
+    const char *report;
     struct error e;
     if (server->o.config == NULL || ledger_state(server->ledger) != LEDGER_OPEN) {
         log_warn("nothing to reload now");
         return;
     }
     arena_init(&arena);
-    if (server_options_file(server->o.config, &arena, &file, &e) != ERR_OK) {
+    if (server_options_file(server->o.config, &arena, &file, &report, &e) != ERR_OK) {
         log_error_always("the configuration stays as it is", kv_error(&e));
     } else {
         server_pools_reconcile(server, &file);
@@ -408,6 +409,10 @@ int server_main(int argc, char **argv)
     arena_init(&server.arena);
     enum err r = server_options_read(argc, argv, &server.arena, &server.o, &e);
     if (r != ERR_OK) {
+        if (server.o.report != NULL) {
+            (void)fputs(server.o.report, stderr);
+            (void)fail(&e, r, "%s cannot be used; see above", server.o.config);
+        }
         inert_print_error("server", &e);
         arena_done(&server.arena);
         return r == ERR_USAGE ? 2 : 1;

@@ -42,12 +42,16 @@ static enum err text_read(const char *path, struct arena *arena, struct str *ret
 }
 
 enum err server_options_file(const char *path, struct arena *arena, struct server_file *ret,
-                             struct error *e)
+                             const char **report, struct error *e)
 {
     struct str text;
     struct problems problems;
     enum err r = text_read(path, arena, &text, e);
-    return r != ERR_OK ? r : server_file_read(text, path, arena, ret, &problems, e);
+    if (r == ERR_OK) {
+        r = server_file_read(text, path, arena, ret, &problems, e);
+        *report = r != ERR_OK ? problem_report(&problems, path, text, arena) : NULL;
+    }
+    return r;
 }
 
 struct raw_options {
@@ -112,7 +116,7 @@ enum err server_options_read(int argc, char **argv, struct arena *arena, struct 
         .config = raw.config, .ready_fd = -1, .insecure_listen = raw.insecure_listen};
     server_file_init(&ret->file);
     if (raw.config != NULL) {
-        r = server_options_file(raw.config, arena, &ret->file, e);
+        r = server_options_file(raw.config, arena, &ret->file, &ret->report, e);
     }
     ret->dir = raw.dir != NULL ? raw.dir : ret->file.data_dir;
     ret->address = ret->file.listen_address;

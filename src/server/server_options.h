@@ -13,13 +13,15 @@ struct server_options {
     const char *address;
     uint16_t port;
     int ready_fd;         /* -1: none */
+    const char *report;   /* the problems of the file, as text; NULL: none */
     bool insecure_listen; /* plain HTTP is allowed beyond loopback */
 };
 
-/* ERR_USAGE, or the error in the file. Everything lives in the arena. */
+/* ERR_USAGE, or the error in the file, with all problems in `ret->report`. Everything lives in the arena. */
 must_use enum err server_options_read(int argc, char **argv, struct arena *arena,
                                       struct server_options *ret, struct error *e);
 
-/* Reads the file again, for SIGHUP. */
+/* Reads the file again, for SIGHUP. `*report` is set where the file has problems. */
 must_use enum err server_options_file(const char *path, struct arena *arena,
-                                      struct server_file *ret, struct error *e);
+                                      struct server_file *ret, const char **report,
+                                      struct error *e);

@@ -2,22 +2,15 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/progress.h"
 
+#include "base/bar.h"
 #include "sim/sim_text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
-#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
-enum {
-    CALLS_PER_LOOK = 256,
-    BAR_WIDTH_MAX = 30,
-    BAR_WIDTH_MIN = 5,
-    LINE_MAX = 256,
-    COLUMNS_USUAL = 80
-};
+enum { CALLS_PER_LOOK = 256, LINE_MAX = 256 };
 #define NS_PER_S 1000000000LL
 #define SHOW_EVERY_NS (NS_PER_S / 5)
 
@@ -60,13 +53,6 @@ static double part_done(const struct progress *progress, const struct engine *en
     return progress->jobs_total == 0 ? 1 : steps / (2 * (double)progress->jobs_total);
 }
 
-static int columns_of(void)
-{
-    struct winsize size;
-    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col
-                                                                           : COLUMNS_USUAL;
-}
-
 static void show(struct progress *progress, const struct engine *engine, int64_t now_ns)
 {
     const double part = part_done(progress, engine);
@@ -81,18 +67,7 @@ static void show(struct progress *progress, const struct engine *engine, int64_t
                    (int)(part * 100), sim_text_span(engine_now_ms(engine), at),
                    sim_text_count((uint64_t)((double)engine_event_count(engine) / seconds), rate),
                    sim_text_span((int64_t)(left * 1000), remaining));
-    /* A line wider than the terminal could not be overwritten. */
-    const int columns = columns_of();
-    const int room = columns - 1 - (int)strlen(text) - (int)strlen("[] ");
-    const int width = room > BAR_WIDTH_MAX ? BAR_WIDTH_MAX : room;
-    const int filled = (int)(part * width);
-    if (width < BAR_WIDTH_MIN) {
-        (void)fprintf(stderr, "\r%.*s\x1b[K", columns - 1, text);
-    } else {
-        (void)fprintf(stderr, "\r[%.*s%*s] %s\x1b[K", filled, "##############################",
-                      width - filled, "", text);
-    }
-    (void)fflush(stderr);
+    bar_draw((uint32_t)(part * 1000), text);
     progress->shown_ns = now_ns;
 }
 
@@ -118,7 +93,7 @@ struct watcher progress_watcher(struct progress *progress)
 void progress_end(struct progress *progress, const struct engine *engine)
 {
     if (progress->bar) {
-        (void)fputs("\r\x1b[K", stderr);
+        bar_clear();
     }
     if (progress->quiet) {
         return;

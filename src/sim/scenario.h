@@ -99,6 +99,7 @@ struct scenario {
     const char *name;
     const char *file;      /* path of the scenario; "": not from a file */
     const struct doc *doc; /* the whole file; NULL: not from a file */
+    const char *report;    /* the problems of the file, as text; NULL: none */
     struct arena arena;    /* owns everything below */
     uint64_t seed;
     uint32_t jobs_max;  /* SCENARIO_JOBS_MAX; tests set a lower limit */

@@ -257,7 +257,9 @@ enum err scenario_file_read(struct str text, const char *file, const uint64_t *s
     }
     enum err r = doc_yaml_parse(&scenario->arena, text, &doc, e);
     if (r != ERR_OK) {
-        return fail_in(e, "%s", file);
+        problem_syntax(&problems, &scenario->arena, e);
+        scenario->report = problem_report(&problems, file, text, &scenario->arena);
+        return problem_file_error(&problems, file, e);
     }
     scenario->doc = doc;
     settings_first(doc, seed, scenario);
@@ -265,9 +267,8 @@ enum err scenario_file_read(struct str text, const char *file, const uint64_t *s
     (void)fields_read(&v, scenario_fields, &draft);
     scenario_finish(&v, scenario);
     r = problem_file_error(&problems, file, e);
-    if (problems.total > 1) {
-        const struct error first = *e;
-        (void)fail(e, r, "%s (and %u more)", first.text, problems.total - 1);
+    if (r != ERR_OK) {
+        scenario->report = problem_report(&problems, file, text, &scenario->arena);
     }
     return r == ERR_OK && draft.trace.file != NULL ? trace_load(&draft, e) : r;
 }

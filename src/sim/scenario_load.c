@@ -81,6 +81,10 @@ enum err scenario_load(const struct sim_options *options, const char *file, cons
         scenario->file = arena_str(&scenario->arena, file);
         r = sim_file_read(file, &scenario->arena, &text, e);
         r = r == ERR_OK ? scenario_file_read(text, file, seed, scenario, e) : r;
+        if (r != ERR_OK && scenario->report != NULL) {
+            (void)fputs(scenario->report, stderr);
+            (void)fail(e, r, "%s cannot be used; see above", file);
+        }
     }
     if (r == ERR_OK && options->state != NULL) {
         struct str text;

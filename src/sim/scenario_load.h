@@ -6,6 +6,7 @@
 #include "sim/sim_options.h"
 #include "sim/scenario.h"
 
-/* `file` NULL: there is no scenario file. `seed` NULL: the seed of the file, else 42. */
+/* The problems of the file are shown on standard error, each with its line.
+ * `file` NULL: there is no scenario file. `seed` NULL: the seed of the file, else 42. */
 must_use enum err scenario_load(const struct sim_options *options, const char *file,
                                 const uint64_t *seed, struct scenario *scenario, struct error *e);

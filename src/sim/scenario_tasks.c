@@ -153,14 +153,15 @@ static bool job_read(const struct doc_value *v, struct job_draft *draft)
     const uint32_t before = v->in->problems->total;
     struct doc *ours;
     struct doc *theirs;
-    struct error e;
     divide(v->in->arena, v->doc, &ours, &theirs);
     struct doc_value our_part = *v;
     our_part.doc = ours;
     (void)fields_read(&our_part, job_fields, draft);
-    if (task_file_spec_read(theirs, v->in->arena, &draft->kind.spec, &e) != ERR_OK) {
-        scenario_file_problem(v, &e);
-    }
+    struct doc_value their_part = *v;
+    their_part.doc = theirs;
+    v->in->also = job_fields;
+    task_file_value_read(&their_part, &draft->kind.spec);
+    v->in->also = NULL;
     if (!draft->runs_given) {
         fields_problem_in(v, "runs", "it is missing: how long the task runs, like 10m or forever");
     }
@@ -224,6 +225,10 @@ static void stream_add(const struct doc_value *v, struct job_draft *draft,
                        struct scenario *scenario)
 {
     const int64_t end_ms = draft->until_ms > 0 ? draft->until_ms : scenario->until_ms;
+    if (draft->every_ms == 0 && fields_given(v, "every") != NULL) {
+        fields_problem_in(v, "every", "more than 0s is wanted: the mean time between two tasks");
+        return;
+    }
     if (draft->every_ms == 0 || (end_ms == 0 && draft->count == 0)) {
         fields_problem(
             v, "a stream wants 'every', and 'until' (its own or the scenario's) or 'count'");

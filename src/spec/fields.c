@@ -40,7 +40,7 @@ static const char *path_of(const struct doc_value *v)
     return arena_str(arena, path);
 }
 
-__attribute__((format(printf, 2, 0))) static void problem_add(const struct doc_value *v,
+__attribute__((format(printf, 3, 0))) static void problem_add(const struct doc_value *v, bool key,
                                                               const char *format, va_list args)
 {
     struct problems *problems = v->in->problems;
@@ -51,8 +51,8 @@ __attribute__((format(printf, 2, 0))) static void problem_add(const struct doc_v
     char text[ERROR_TEXT_MAX];
     (void)vsnprintf(text, sizeof text, format, args);
     problems->at[problems->count++] = (struct problem){
-        .line = v->doc->line,
-        .column = v->doc->column,
+        .line = key ? v->doc->key_line : v->doc->line,
+        .column = key ? v->doc->key_column : v->doc->column,
         .path = path_of(v),
         .text = arena_str(v->in->arena, text),
     };
@@ -62,7 +62,15 @@ void fields_problem(const struct doc_value *v, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    problem_add(v, format, args);
+    problem_add(v, false, format, args);
+    va_end(args);
+}
+
+void fields_problem_key(const struct doc_value *v, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    problem_add(v, v->doc->key_line > 0, format, args);
     va_end(args);
 }
 
@@ -72,7 +80,7 @@ void fields_problem_in(const struct doc_value *map, const char *key, const char 
     v.doc = v.doc != NULL ? v.doc : map->doc;
     va_list args;
     va_start(args, format);
-    problem_add(&v, format, args);
+    problem_add(&v, false, format, args);
     va_end(args);
 }
 
@@ -89,19 +97,35 @@ bool fields_ok(const struct doc_value *v, enum err r, const struct error *e)
     return r == ERR_OK;
 }
 
+bool fields_key_ok(const struct doc_value *v, enum err r, const struct error *e)
+{
+    if (r != ERR_OK) {
+        fields_problem_key(v, "%s", e->text);
+    }
+    return r == ERR_OK;
+}
+
+static void fields_offer(struct suggest *suggest, const struct field *fields)
+{
+    for (; fields->name != NULL; fields++) {
+        if (fields->read != NULL) {
+            suggest_offer(suggest, fields->name);
+        }
+    }
+}
+
 static void unknown_field(const struct doc_value *v, const struct field *fields)
 {
     struct suggest suggest;
     suggest_init(&suggest, v->doc->key);
-    for (; fields->name != NULL; fields++) {
-        if (fields->read != NULL) {
-            suggest_offer(&suggest, fields->name);
-        }
+    fields_offer(&suggest, fields);
+    if (v->in->also != NULL) {
+        fields_offer(&suggest, v->in->also);
     }
     if (suggest.best != NULL) {
-        fields_problem(v, "unknown field; did you mean '%s'?", suggest.best);
+        fields_problem_key(v, "unknown field; did you mean '%s'?", suggest.best);
     } else {
-        fields_problem(v, "unknown field");
+        fields_problem_key(v, "unknown field");
     }
 }
 
@@ -128,7 +152,7 @@ bool fields_read(const struct doc_value *map, const struct field *fields, void *
     for (struct doc_value v = fields_first(map); v.doc != NULL; fields_next(&v)) {
         v.field = fields_find(&v, fields);
         if (v.field != NULL && v.field->read == NULL) {
-            fields_problem(&v, "%s", v.field->note);
+            fields_problem_key(&v, "%s", v.field->note);
         } else if (v.field != NULL && v.doc->kind != DOC_NULL) {
             v.field->read(&v, object);
         }

@@ -14,7 +14,9 @@
 struct reader {
     struct arena *arena;
     struct problems *problems;
-    size_t text_bytes; /* bytes of all texts read so far, for limits on the whole document */
+    bool partial;             /* fields may be missing, so only single fields are checked */
+    const struct field *also; /* further names that an unknown name may be meant for; NULL: none */
+    size_t text_bytes;        /* bytes of all texts read so far, for limits on the whole document */
 };
 
 /* A value and its place in the document. The places are a chain up the call stack. The chain
@@ -57,6 +59,10 @@ struct field {
 void fields_problem(const struct doc_value *v, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Notes a problem with the value's key, at the place of the key. */
+void fields_problem_key(const struct doc_value *v, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 /* Notes a problem with a field of the map. A field that is not given has the map's line and
  * column. */
 void fields_problem_in(const struct doc_value *map, const char *key, const char *format, ...)
@@ -65,8 +71,9 @@ void fields_problem_in(const struct doc_value *map, const char *key, const char 
 /* Notes "… is wanted, not a list". */
 void fields_wanted(const struct doc_value *v, const char *wanted);
 
-/* Notes the error of a check; true: there is none. */
+/* Notes the error of a check of the value, or of its key; true: there is none. */
 bool fields_ok(const struct doc_value *v, enum err r, const struct error *e);
+bool fields_key_ok(const struct doc_value *v, enum err r, const struct error *e);
 
 /* Says what kind of value this is, for messages: "a list", "a number". */
 const char *fields_what(const struct doc *doc);

@@ -95,7 +95,7 @@ static struct quota_amount *amount_of(struct quota_body *body, const char *resou
 static void resource_read(const struct doc_value *v, struct quota_body *body)
 {
     struct error e;
-    if (!fields_ok(v, name_check(v->doc->key, "a resource", &e), &e)) {
+    if (!fields_key_ok(v, name_check(v->doc->key, "a resource", &e), &e)) {
         return;
     }
     struct quota_amount *amount = amount_of(body, strcmp(v->key, "gpu") == 0 ? "slots" : v->key);

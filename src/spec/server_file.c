@@ -351,11 +351,8 @@ enum err server_file_read(struct str text, const char *name, struct arena *arena
     struct reader in = {.arena = arena, .problems = problems};
     struct doc *doc;
     if (doc_yaml_parse(arena, text, &doc, e) != ERR_OK) {
-        problems->at[0] =
-            (struct problem){.path = arena_str(arena, e->path), .text = arena_str(arena, e->text)};
-        problems->count = 1;
-        problems->total = 1;
-        return fail_in(e, "%s", name);
+        problem_syntax(problems, arena, e);
+        return problem_file_error(problems, name, e);
     }
     struct server_file file;
     server_file_init(&file);

@@ -147,7 +147,8 @@ static void env_read(const struct doc_value *v, void *object)
         const struct str key = item.doc->key;
         struct str value;
         struct error e;
-        if (!fields_ok(&item, resources_text_env_name(key, &e), &e) || !env_value(&item, &value)) {
+        if (!fields_key_ok(&item, resources_text_env_name(key, &e), &e) ||
+            !env_value(&item, &value)) {
             return;
         }
         size_t len = key.len + 1 + value.len;
@@ -304,26 +305,20 @@ static void task_finish(const struct doc_value *v, struct task_draft *draft)
     }
 }
 
-static void task_read(const struct doc_value *v, void *ret)
+void task_file_value_read(const struct doc_value *v, void *ret)
 {
     struct task_draft *draft = task_file_draft(v->in->arena);
     v->in->text_bytes = 0;
     (void)fields_read(v, task_file_fields, draft);
-    if (v->doc->kind == DOC_MAP) {
+    if (v->doc->kind == DOC_MAP && !v->in->partial) {
         task_finish(v, draft);
     }
     *(struct task_spec *)ret = draft->spec;
 }
 
-/* One task, or several. */
-struct tasks_given {
-    const struct task_spec *specs;
-    uint32_t count;
-};
-
 static void tasks_read(const struct doc_value *v, void *object)
 {
-    struct tasks_given *list = object;
+    struct task_file *list = object;
     const bool several = v->doc->kind == DOC_LIST;
     if (several && (v->doc->count < 1 || v->doc->count > SUBMIT_TASKS_MAX)) {
         fields_problem(v, "1 to %d tasks are wanted, not %u", SUBMIT_TASKS_MAX, v->doc->count);
@@ -333,25 +328,25 @@ static void tasks_read(const struct doc_value *v, void *object)
     struct task_spec *specs = arena_new(v->in->arena, struct task_spec, list->count);
     list->specs = specs;
     if (!several) {
-        task_read(v, specs);
+        task_file_value_read(v, specs);
         return;
     }
     for (struct doc_value item = fields_first(v);
          item.doc != NULL && v->in->problems->count < PROBLEMS_MAX; fields_next(&item)) {
-        task_read(&item, &specs[item.index]);
+        task_file_value_read(&item, &specs[item.index]);
     }
 }
 
 enum err task_file_spec_read(const struct doc *doc, struct arena *arena, struct task_spec *ret,
                              struct error *e)
 {
-    return fields_document(doc, arena, task_read, ret, sizeof *ret, e);
+    return fields_document(doc, arena, task_file_value_read, ret, sizeof *ret, e);
 }
 
 enum err task_file_specs_read(const struct doc *doc, struct arena *arena,
                               const struct task_spec **ret, uint32_t *ret_count, struct error *e)
 {
-    struct tasks_given list = {0};
+    struct task_file list = {0};
     enum err r = fields_document(doc, arena, tasks_read, &list, sizeof list, e);
     if (r == ERR_OK) {
         *ret = list.specs;
@@ -374,19 +369,20 @@ enum err task_file_field_check(const struct doc *field, struct arena *arena, str
 }
 
 enum err task_file_read(struct str text, const char *file, struct arena *arena,
-                        const struct task_spec **ret, uint32_t *ret_count, struct error *e)
+                        struct task_file *ret, struct problems *problems, struct error *e)
 {
     struct doc *doc;
+    *problems = (struct problems){0};
     if (doc_yaml_parse(arena, text, &doc, e) != ERR_OK) {
-        return fail_in(e, "%s", file);
+        problem_syntax(problems, arena, e);
+        return problem_file_error(problems, file, e);
     }
-    struct problems problems = {0};
-    struct reader in = {.arena = arena, .problems = &problems};
-    struct tasks_given list = {0};
-    tasks_read(&(struct doc_value){.in = &in, .doc = doc}, &list);
-    if (problems.total == 0) {
-        *ret = list.specs;
-        *ret_count = list.count;
+    struct reader in = {.arena = arena, .problems = problems, .partial = ret->partial};
+    struct task_file tasks = {.doc = doc, .partial = ret->partial};
+    tasks_read(&(struct doc_value){.in = &in, .doc = doc}, &tasks);
+    enum err r = problem_file_error(problems, file, e);
+    if (r == ERR_OK) {
+        *ret = tasks;
     }
-    return problem_file_error(&problems, file, e);
+    return r;
 }

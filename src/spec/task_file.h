@@ -11,6 +11,7 @@
 #include "base/doc.h"
 #include "base/fail.h"
 #include "core/model/spec.h"
+#include "spec/problem.h"
 
 /* Fills in the defaults of a task: a command, priority 50, repeatable, 30 s of grace. */
 void task_file_spec_init(struct task_spec *spec);
@@ -32,8 +33,20 @@ must_use enum err task_file_specs_read(const struct doc *doc, struct arena *aren
 must_use enum err task_file_field_check(const struct doc *field, struct arena *arena,
                                         struct error *e);
 
-/* Reads the text of a task file, YAML or JSON. `file` is the name in errors: "task.yaml:4:12:
- * priority: …". */
+/* Reads one task, a value of a larger document, into a struct task_spec, and notes its problems. */
+struct doc_value;
+void task_file_value_read(const struct doc_value *v, void *ret_spec);
+
+/* A task file: one task, or a list of tasks. */
+struct task_file {
+    bool
+        partial; /* given by the caller: flags complete the task, so only single fields are checked */
+    const struct doc *doc;
+    const struct task_spec *specs;
+    uint32_t count;
+};
+
+/* Reads the text of a task file, YAML or JSON. ERR_INVALID: `problems` lists what is wrong, and `e`
+ * has the first problem as "task.yaml:4:12: priority: …". */
 must_use enum err task_file_read(struct str text, const char *file, struct arena *arena,
-                                 const struct task_spec **ret, uint32_t *ret_count,
-                                 struct error *e);
+                                 struct task_file *ret, struct problems *problems, struct error *e);

@@ -65,7 +65,8 @@ static void named_read(const struct doc_value *v, struct task_draft *draft)
     struct task_spec *spec = &draft->spec;
     struct error e;
     int64_t milli;
-    if (!fields_ok(v, name_check(v->doc->key, "a resource", &e), &e) || !asked_milli(v, &milli)) {
+    if (!fields_key_ok(v, name_check(v->doc->key, "a resource", &e), &e) ||
+        !asked_milli(v, &milli)) {
         return;
     }
     if (spec->resource_count == TASK_RESOURCES_MAX) {

@@ -5,6 +5,7 @@
 #include "base/amount.h"
 #include "base/must.h"
 #include "wire/part_json.h"
+#include "wire/reason_names.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -108,6 +109,8 @@ static void word_add(const struct core *core, const struct reason *reason, struc
         buf_add_str(out, reason->have == 1 ? "is" : "are");
     } else if (str_is(word, "need")) {
         buf_addf(out, "%u", reason->need);
+    } else if (str_is(word, "uses")) {
+        reason_names_uses(core, reason, out);
     } else if (str_is(word, "count")) {
         buf_addf(out, "%" PRId64, reason->available);
     } else if (str_is(word, "resource")) {
@@ -245,6 +248,10 @@ void reason_text(const struct core *core, const struct reason *reason, struct bu
         resources_add(core, reason, out);
     } else if (reason->code == REASON_NODES_AWAY) {
         away_add(core, reason, out);
+    } else if (reason->code == REASON_UNKNOWN_NODE && reason->text[0] != '\0') {
+        reason_names_nodes(core, reason->text, out);
+    } else if (reason->code == REASON_OTHER_LABELS) {
+        reason_names_labels(core, reason->pool, out);
     } else if (reason->code == REASON_NO_DEVICES && reason->have > 0 && reason->need == 0) {
         buf_addf(out, "; the highest index there is %u", reason->have - 1);
     }

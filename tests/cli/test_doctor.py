@@ -61,6 +61,10 @@ def test_every_list_takes_a_filter(weir):
     assert ids("task", "list", "--filter", "resources.slots>1") == []
     cut = weir.weir("task", "list", "--filter", "priority>0", "--limit", "3", "-q")
     assert cut.stdout.split() == ["20", "19", "18"]
-    for wrong, said in (("stat=pending", "no column 'stat'; there are id, state,"), ("pending", "'pending' is no condition")):
+    for wrong, said in (
+        ("stat=pending", "no column 'stat'; there are id, state,"),
+        ("pending", "'pending' is no condition"),
+        ("priority>=high", "'priority>=high': a number is wanted behind >=, like priority>=4"),
+    ):
         refused = weir.weir("task", "list", "--filter", wrong, check=False)
         assert refused.returncode == 2 and said in refused.stderr, refused.stderr

@@ -382,7 +382,7 @@ def test_a_comparison_has_a_page(scenario, tmp_path):
 
 def test_a_comparison_names_the_file_and_the_place_of_an_error(scenario, tmp_path):
     other = tmp_path / "other.yaml"
-    for text, said in (("nodes: [{name: n, gpuz: 3}]\n", ":1:25: nodes[0].gpuz: unknown field"),
+    for text, said in (("nodes: [{name: n, gpuz: 3}]\n", ":1:19: nodes[0].gpuz: unknown field"),
                        ("nodes: [{name: n}]\ntasks: [{runs: 1h}]\nevents: [{at: 1m, crash: m}]\n", ":3:10: events: there is no node 'm'")):
         other.write_text(text)
         done = sim("compare", scenario, other, "--quiet")
@@ -460,10 +460,38 @@ def test_problems_have_their_place_and_files_their_name(tmp_path):
     bad.write_text("nodes: [{name: n, gpu: 8}]\n")
     done = sim(bad)
     assert done.returncode == 2
-    assert "bad.yaml:1:24: nodes[0].gpu: unknown field; did you mean 'gpus'?" in done.stderr
+    assert "bad.yaml:1:19: nodes[0].gpu: unknown field; did you mean 'gpus'?" in done.stderr
     assert sim(tmp_path / "none.yaml").returncode == 3
-    bad.write_text("nodes: [{name: n, gpu: 8}, {name: m, gups: 2}]\ntasks: [{name: a, rans: 3m}]\n")
-    assert sim(bad).stderr == f"weir sim: {bad}:1:24: nodes[0].gpu: unknown field; did you mean 'gpus'? (and 3 more)\n"
+
+
+def test_all_problems_of_a_scenario_are_shown_at_once(tmp_path):
+    bad = tmp_path / "bad.yaml"
+    bad.write_text(
+        "nodes: [{name: n, gpu: 8, slots: 1e3}]\n"
+        "tasks: [{name: a, rans: 3m, priority: 1e3}]\n"
+        "streams:\n"
+        "  - {every: 0s, count: 3, runs: 1h, comand: [x]}\n"
+        "  - {every: 0s, count: 3, runs: 1h}\n"
+    )
+    done = sim(bad)
+    assert done.returncode == 2
+    lines = done.stderr.splitlines()
+    assert [line.removeprefix(str(bad)) for line in lines if not line.startswith(" ")] == [
+        ":1:19: nodes[0].gpu: unknown field; did you mean 'gpus'?",
+        ":1:34: nodes[0].slots: a whole number from 0 to 1000000 is wanted, not 1e3",
+        ":2:19: tasks[0].rans: unknown field; did you mean 'runs'?",
+        ":2:39: tasks[0].priority: a whole number from 1 to 100 is wanted, not 1e3",
+        ":2:9: tasks[0].runs: it is missing: how long the task runs, like 10m or forever",
+        ":4:37: streams[0].comand: unknown field; did you mean 'command'?",
+        ":5:13: streams[1].every: more than 0s is wanted: the mean time between two tasks",
+        f"weir sim: {bad} cannot be used; see above",
+    ]
+    for i, line in enumerate(lines):
+        if line.endswith("^"):
+            column = int(lines[i - 2].removeprefix(str(bad)).split(":")[2])
+            assert line == " " * (4 + column - 1) + "^"
+    bad.write_text("nodes:\n  - {name: n\n")
+    assert f"{bad}:3:1: " in sim(bad).stderr and "line" not in sim(bad).stderr.replace("newline", "")
 
 
 @pytest.mark.parametrize("words, message", [
@@ -472,7 +500,7 @@ def test_problems_have_their_place_and_files_their_name(tmp_path):
     ("events: [{at: 90d, drain: m}]", ":2:10: events: there is no node 'm'; there are: n"),  # also where nobody is there any more
     ("tasks: [{name: a, runs: 1h}]\nevents: [{at: 1m, kill: b}]", ":3:10: events: there is no task 'b' in this scenario"),
     ("tasks: [{name: a, at: 2m, runs: 1h}]\nevents: [{at: 1m, kill: a}]", ":3:10: events: there is no task 'a' at that time"),
-    ("tasks: [{runs: 1h}]\nevents: [{at: 1m, remove: n}]", ":3:10: events: node 'n': 'n' is still in use by 1 of its nodes or tasks"),
+    ("tasks: [{runs: 1h}]\nevents: [{at: 1m, remove: n}]", ":3:10: events: node 'n': 'n' is still in use by 1 instance: 1.0"),
     ("quotas: [{project: default, pool: default, resources: {gpu: 1, bogus: 1}}]", ":2:71: quotas[0]: no node has the resource 'bogus'"),
 ])
 def test_names_that_mean_nothing_end_the_run_with_their_name(tmp_path, words, message):

@@ -1,6 +1,9 @@
 """Small things that a person stumbles over. SPDX-License-Identifier: Apache-2.0"""
 
+import subprocess
+
 import pytest
+from weir_harness import weir_bin
 
 
 def test_common_flags_may_stand_before_the_command(weir):
@@ -46,3 +49,72 @@ def test_a_task_killed_before_it_started_is_not_weirs_failure(weir, words):
     out, err = follower.communicate(timeout=60)
     assert follower.returncode == 143, err
     assert weir.weir("task", "wait", "2", check=False).returncode == 143
+
+
+def test_quotas_of_empty_pools_are_listed_only_when_asked_for(weir):
+    weir.weir("pool", "create", "empty")
+    weir.weir("pool", "create", "promised")
+    weir.weir("project", "create", "nlp")
+    weir.weir("quota", "set", "nlp", "--pool", "promised", "gpu=5")
+    pools = lambda *words: {item["pool"] for item in weir.weir_json("quota", "list", *words)}  # noqa: E731
+    assert pools() == {"default", "promised"}
+    assert pools("--all") == {"default", "promised", "empty"}
+    assert pools("--pool", "empty") == {"empty"}
+    assert pools("--project", "nlp") == {"default", "promised"}
+
+
+def test_refusals_of_nodes_and_labels_name_what_would_be_accepted(weir):
+    node = weir.weir("node", "list", "-q").stdout.strip()
+    wrong = weir.weir("submit", "--avoid", node + "x", "--", "true", check=False)
+    assert wrong.returncode == 2
+    assert f"avoids node '{node}x', and there is no such node; there are: {node}; did you mean '{node}'?" in wrong.stderr
+    wrong = weir.weir("submit", "--node-label", "gpu.model=A100", "--", "true", check=False)
+    assert wrong.returncode == 9
+    assert "; its nodes have cpu.arch=" in wrong.stderr
+    weir.weir("node", "label", node, "zone=a", "rack=7")
+    wrong = weir.weir("submit", "--node-label", "zone=b", "--", "true", check=False)
+    assert "its nodes have " in wrong.stderr and "zone=a" in wrong.stderr and "rack=7" in wrong.stderr
+
+
+def test_what_is_in_use_says_by_what(weir):
+    weir.weir("project", "create", "nlp")
+    node = weir.weir("node", "list", "-q").stdout.strip()
+    for _ in range(10):
+        weir.weir("submit", "--project", "nlp", "--", "sleep", "1000")
+    weir.wait_state(1, "running")
+    refused = weir.weir("project", "delete", "nlp", "--yes", check=False)
+    assert refused.returncode == 5
+    assert "'nlp' is still in use by 10 tasks: 1, 2, 3, 4, 5, 6, 7, 8 and 2 more" in refused.stderr
+    refused = weir.weir("node", "remove", node, "--yes", check=False)
+    assert f"'{node}' is still in use by 2 instances: 1.0, 2.0" in refused.stderr
+    weir.weir("pool", "create", "gpu")
+    weir.weir("submit", "--pool", "gpu", "--kind", "shell", "--", "true")
+    refused = weir.weir("pool", "delete", "gpu", "--yes", check=False)
+    assert "'gpu' is still in use by 1 task: 11" in refused.stderr
+    refused = weir.weir("pool", "edit", "gpu", "--accepts", "command", check=False)
+    assert "'gpu' is still in use by 1 task, the first of which is 11" in refused.stderr
+
+
+def test_flags_that_are_always_refused_are_not_offered(weir):
+    for command in ("run", "submit"):
+        assert "--image" not in weir.weir(command, "--help").stdout
+        assert "--image" not in weir.weir("help", "--man", command).stdout
+        assert "--image" not in weir.weir("__complete", "--", command, "--").stdout
+    refused = weir.weir("submit", "--image", "x", "--", "true", check=False)
+    assert refused.returncode == 9 and "run no containers; leave the image out" in refused.stderr
+
+
+def test_completion_offers_nothing_twice(weir):
+    commands = [line.split() for line in weir.weir("help", "--commands").stdout.splitlines()]
+    groups = {tuple(words[:1]) for words in commands if len(words) > 1}
+    for words in [[], *map(list, groups), *[[*command, "--"] for command in commands], ["help"]]:
+        typed = [] if words and words[-1] == "--" else [""]
+        offered = [line.split("\t")[0] for line in weir.weir("__complete", "--", *words, *typed).stdout.splitlines()]
+        assert offered and len(offered) == len(set(offered)), words
+
+
+def test_messages_propose_what_can_be_typed(weir):
+    (weir.root / "weir").symlink_to(weir_bin())
+    empty = subprocess.run(["./weir", "task", "list"], cwd=weir.root, env=weir.env(), capture_output=True, text=True)
+    assert empty.stderr == "no tasks; `./weir run -- echo hello` runs one\n"
+    assert weir.weir("task", "list").stderr == "no tasks; `weir run -- echo hello` runs one\n"

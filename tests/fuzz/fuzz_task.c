@@ -104,6 +104,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (server_file_read(text, "f", &arena, &file, &problems, &e) != ERR_OK) {
         must(problems.total > 0);
         must(problems.count > 0);
+        must(problem_report(&problems, "f", text, &arena)[0] == 'f');
     }
     arena_done(&arena);
     return 0;

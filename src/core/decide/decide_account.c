@@ -201,7 +201,9 @@ enum verdict decide_account_delete(struct step *step)
         return VERDICT_CONFLICT;
     }
     if (account->task_count > 0) {
-        step_refuse(step, REASON_IN_USE, name)->need = account->task_count;
+        struct reason *reason = step_refuse(step, REASON_IN_USE, name);
+        reason->account = account->id;
+        reason->need = account->task_count;
         return VERDICT_CONFLICT;
     }
     step_fact(step, FACT_ACCOUNT_DELETED)->account_deleted.account = account->id;

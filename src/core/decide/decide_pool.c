@@ -56,8 +56,9 @@ static enum verdict pool_in_use(struct step *step, const struct pool *pool, uint
     return VERDICT_CONFLICT;
 }
 
-/* The number of tasks in the pool whose kind is not in `accepts`. Looks at every task; such an edit is rare. */
-static uint32_t tasks_turned_away(const struct core *core, pool_id pool, uint32_t accepts)
+/* The number of tasks in the pool whose kind is not in `accepts`, and the first of them. Looks at every task; such an edit is rare. */
+static uint32_t tasks_turned_away(const struct core *core, pool_id pool, uint32_t accepts,
+                                  task_id *ret_first)
 {
     uint32_t count = 0;
     if (accepts == 0) {
@@ -66,7 +67,10 @@ static uint32_t tasks_turned_away(const struct core *core, pool_id pool, uint32_
     for (const struct task *task = query_task_next(core, (task_id){0}); task != NULL;
          task = query_task_next(core, task->id)) {
         must(task->kind < TASK_KIND_COUNT);
-        count += task->pool.v == pool.v && (accepts >> task->kind & 1) == 0;
+        if (task->pool.v == pool.v && (accepts >> task->kind & 1) == 0) {
+            *ret_first = count == 0 ? task->id : *ret_first;
+            count++;
+        }
     }
     return count;
 }
@@ -91,11 +95,14 @@ enum verdict decide_pool_edit(struct step *step)
     if (spec->provider != (enum pool_provider)pool->provider && pool->launch_count > 0) {
         return pool_in_use(step, pool, pool->launch_count);
     }
+    task_id first = {0};
     uint32_t away = spec->accepts != pool->accepts && !step->in->pool.force
-                        ? tasks_turned_away(core, pool->id, spec->accepts)
+                        ? tasks_turned_away(core, pool->id, spec->accepts, &first)
                         : 0;
     if (away > 0) {
-        return pool_in_use(step, pool, away);
+        const enum verdict verdict = pool_in_use(step, pool, away);
+        step->out->refusal.task = first;
+        return verdict;
     }
     struct fact *fact = step_fact(step, FACT_POOL_SET);
     fact->pool_set.pool = pool->id;

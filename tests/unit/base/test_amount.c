@@ -72,6 +72,7 @@ static void sizes_are_bytes(void **state)
     (void)state;
     reads(amount_bytes, "0", 0);
     reads(amount_bytes, "1073741824", 1073741824);
+    reads(amount_bytes, "50000000000000000", 50000000000000000);
     reads(amount_bytes, "64Gi", (int64_t)64 << 30);
     reads(amount_bytes, "64GiB", (int64_t)64 << 30);
     reads(amount_bytes, "500M", 500000000);

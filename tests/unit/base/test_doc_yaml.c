@@ -102,7 +102,7 @@ static void words_of_yaml_that_are_traps_are_refused(void **state)
 static void duplicate_keys_are_refused(void **state)
 {
     (void)state;
-    refuses("a: 1\nb:\n  c: 1\n  d: 2\n  c: 3\n", "line 5, column 6: the key 'c' stands twice",
+    refuses("a: 1\nb:\n  c: 1\n  d: 2\n  c: 3\n", "line 5, column 3: the key 'c' stands twice",
             "b.c");
 }
 

@@ -1,6 +1,7 @@
 /* test_text.c - widths, escapes, times for people
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/text.h"
+#include "base/width.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,22 +21,22 @@ static const char *made(struct buf *buf, void (*fn)(struct buf *, int64_t, int64
 static void width_counts_columns_not_bytes(void **state)
 {
     (void)state;
-    assert_int_equal(text_width(str_of("abc")), 3);
-    assert_int_equal(text_width(str_of("é")), 1);
-    assert_int_equal(text_width(str_of("e\u0301")), 1); /* combining */
-    assert_int_equal(text_width(str_of("日本")), 4);
-    assert_int_equal(text_width(str_of("🚀")), 2);
-    assert_int_equal(text_width(str_of("\xff\xfe")), 2); /* not UTF-8 */
-    assert_int_equal(text_width(str_of("")), 0);
+    assert_int_equal(width_of(str_of("abc")), 3);
+    assert_int_equal(width_of(str_of("é")), 1);
+    assert_int_equal(width_of(str_of("e\u0301")), 1); /* combining */
+    assert_int_equal(width_of(str_of("日本")), 4);
+    assert_int_equal(width_of(str_of("🚀")), 2);
+    assert_int_equal(width_of(str_of("\xff\xfe")), 2); /* not UTF-8 */
+    assert_int_equal(width_of(str_of("")), 0);
 }
 
 static void fit_never_cuts_a_character(void **state)
 {
     (void)state;
-    assert_int_equal(text_fit(str_of("abcdef"), 3), 3);
-    assert_int_equal(text_fit(str_of("日本"), 3), 3); /* one of two */
-    assert_int_equal(text_fit(str_of("日本"), 1), 0);
-    assert_int_equal(text_fit(str_of("ab"), 10), 2);
+    assert_int_equal(width_fit(str_of("abcdef"), 3), 3);
+    assert_int_equal(width_fit(str_of("日本"), 3), 3); /* one of two */
+    assert_int_equal(width_fit(str_of("日本"), 1), 0);
+    assert_int_equal(width_fit(str_of("ab"), 10), 2);
 }
 
 static void what_a_terminal_obeys_is_made_visible(void **state)

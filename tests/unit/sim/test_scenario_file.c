@@ -143,13 +143,13 @@ static void streams_go_on_to_the_end(void **state)
 static void problems_name_their_place(void **state)
 {
     (void)state;
-    refuses("nodes: [{name: n, gpu: 8}]", "s.yaml:1:24: nodes[0].gpu: unknown field; did you mean "
+    refuses("nodes: [{name: n, gpu: 8}]", "s.yaml:1:19: nodes[0].gpu: unknown field; did you mean "
                                           "'gpus'?");
     refuses("nodes: [{gpus: 8}]", "nodes[0].name: it is missing");
     refuses("nodes: [{name: n, gpus: 8, slots: 4}]", "a node with GPUs has as many slots");
     refuses("tasks: [{name: a}]", "tasks[0].runs: it is missing");
     refuses("tasks: [{runs: 5x}]", "tasks[0].runs:");
-    refuses("tasks:\n  - {runs: 5m, priority: 200}", "s.yaml:2:26: tasks[0]: priority:");
+    refuses("tasks:\n  - {runs: 5m, priority: 200}", "s.yaml:2:26: tasks[0].priority:");
     refuses("tasks: [{runs: {mean: 5m, to: 3m}}]", "give either mean, or from and to");
     refuses("streams: [{runs: 5m}]", "a stream wants 'every'");
     refuses("events: [{at: 5m}]", "an event has a time 'at' and one act");

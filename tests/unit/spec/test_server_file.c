@@ -145,7 +145,7 @@ static void more_problems_than_fit_are_counted(void **state)
     for (int i = 0; i < PROBLEMS_MAX + 10; i++) {
         used += (size_t)snprintf(text + used, sizeof text - used, "unknown%d: 1\n", i);
     }
-    refuses(text, "weir.yaml:1:11: unknown0: unknown field");
+    refuses(text, "weir.yaml:1:1: unknown0: unknown field");
     assert_int_equal(problems.count, PROBLEMS_MAX);
     assert_int_equal(problems.total, PROBLEMS_MAX + 10);
 }
@@ -157,7 +157,7 @@ static void a_syntax_error_is_the_only_problem(void **state)
     assert_int_equal(server_file_read(str_of("a: [\n"), "weir.yaml", &arena, &file, &problems, &e),
                      ERR_INVALID);
     assert_int_equal(problems.total, 1);
-    assert_memory_equal(e.text, "weir.yaml: line ", 16);
+    assert_memory_equal(e.text, "weir.yaml:2:1: ", 15);
     refuses("lost_after: 1ms\n", "weir.yaml:1:13: lost_after: at least 1s is wanted");
     refuses("- a\n", "weir.yaml:1:1: a map of fields is wanted, not a list");
 }

@@ -295,7 +295,7 @@ static void a_name_twice_is_refused_by_the_document(void **state)
     const char *text = "command: [x]\nresources: {foo: 1, foo: 2}";
     assert_int_equal(doc_yaml_parse(&arena, str_of(text), &doc, &e), ERR_INVALID);
     assert_string_equal(e.path, "resources.foo");
-    assert_string_equal(e.text, "line 2, column 26: the key 'foo' stands twice");
+    assert_string_equal(e.text, "line 2, column 21: the key 'foo' stands twice");
 }
 
 static void unknown_fields_are_refused_with_the_nearest_name(void **state)
@@ -373,21 +373,78 @@ static void all_texts_together_are_bounded(void **state)
 static void a_file_error_names_file_line_and_column(void **state)
 {
     (void)state;
-    const struct task_spec *specs = NULL;
-    uint32_t count = 0;
+    struct task_file file = {0};
+    struct problems problems;
     struct error e;
     const char *text = "name: x\ncommand: [x]\nresources:\n  foo: -1\n";
-    assert_int_equal(task_file_read(str_of(text), "task.yaml", &arena, &specs, &count, &e),
+    assert_int_equal(task_file_read(str_of(text), "task.yaml", &arena, &file, &problems, &e),
                      ERR_INVALID);
     assert_non_null(strstr(e.text, "task.yaml:4:8: resources.foo: an amount is a number"));
     assert_string_equal(e.path, "resources.foo");
-    assert_int_equal(task_file_read(str_of("a: [b"), "t.yaml", &arena, &specs, &count, &e),
+    assert_int_equal(task_file_read(str_of("a: [b"), "t.yaml", &arena, &file, &problems, &e),
                      ERR_INVALID);
-    assert_non_null(strstr(e.text, "t.yaml: line "));
+    assert_non_null(strstr(e.text, "t.yaml:2:1: "));
+    assert_null(strstr(e.text, "line"));
     text = "- command: [x]\n- command: [y]\n";
-    assert_int_equal(task_file_read(str_of(text), "t.yaml", &arena, &specs, &count, &e), ERR_OK);
-    assert_int_equal(count, 2);
-    assert_string_equal(specs[1].argv[0], "y");
+    assert_int_equal(task_file_read(str_of(text), "t.yaml", &arena, &file, &problems, &e), ERR_OK);
+    assert_int_equal(file.count, 2);
+    assert_string_equal(file.specs[1].argv[0], "y");
+}
+
+static void a_report_has_every_problem_with_its_line(void **state)
+{
+    (void)state;
+    struct task_file file = {0};
+    struct problems problems;
+    struct error e;
+    const char *text = "comand: [x]\nname: \"日本\"\nenv: {\"日=a\": 1}\npriority: 1e3\n";
+    assert_int_equal(task_file_read(str_of(text), "t.yaml", &arena, &file, &problems, &e),
+                     ERR_INVALID);
+    assert_int_equal(problems.total, 4);
+    const char *report = problem_report(&problems, "t.yaml", str_of(text), &arena);
+    assert_non_null(strstr(report, "t.yaml:1:1: comand: unknown field; did you mean 'command'?\n"
+                                   "    comand: [x]\n"
+                                   "    ^\n"));
+    assert_non_null(strstr(report, "t.yaml:3:7: env.日=a: "));
+    assert_non_null(strstr(report, "t.yaml:4:11: priority: a whole number from 1 to 100 is wanted, "
+                                   "not 1e3\n"
+                                   "    priority: 1e3\n"
+                                   "              ^\n"));
+    text = "{\"日本\": {}, \"x\": 1}";
+    assert_int_equal(task_file_read(str_of(text), "t.json", &arena, &file, &problems, &e),
+                     ERR_INVALID);
+    report = problem_report(&problems, "t.json", str_of(text), &arena);
+    assert_non_null(strstr(report, "t.json:1:12: x: unknown field\n"
+                                   "    {\"日本\": {}, \"x\": 1}\n"
+                                   "                 ^\n"));
+}
+
+static void a_report_shows_a_part_of_a_long_line(void **state)
+{
+    (void)state;
+    struct task_file file = {0};
+    struct problems problems;
+    struct error e;
+    const char *text = arena_fmt(&arena, "{\"name\": \"%0300d\", \"x\": \"%0300d\"}", 0, 0);
+    assert_int_equal(task_file_read(str_of(text), "t.json", &arena, &file, &problems, &e),
+                     ERR_INVALID);
+    const char *report = problem_report(&problems, "t.json", str_of(text), &arena);
+    assert_non_null(strstr(report, "    …0000"));
+    assert_non_null(strstr(report, "0000…\n"));
+    assert_true(strlen(report) < 1000);
+}
+
+static void a_partial_file_may_leave_out_the_command(void **state)
+{
+    (void)state;
+    struct task_file file = {.partial = true};
+    struct problems problems;
+    struct error e;
+    assert_int_equal(
+        task_file_read(str_of("priority: 7\n"), "t.yaml", &arena, &file, &problems, &e), ERR_OK);
+    assert_int_equal(task_file_read(str_of("priorty: 7\n"), "t.yaml", &arena, &file, &problems, &e),
+                     ERR_INVALID);
+    assert_int_equal(problems.total, 1);
 }
 
 static void a_topology_makes_a_gang(void **state)
@@ -487,6 +544,9 @@ int main(void)
         TEST(groups_that_make_no_sense_are_refused),
         TEST(all_texts_together_are_bounded),
         TEST(a_file_error_names_file_line_and_column),
+        TEST(a_report_has_every_problem_with_its_line),
+        TEST(a_report_shows_a_part_of_a_long_line),
+        TEST(a_partial_file_may_leave_out_the_command),
     };
     return cmocka_run_group_tests_name("task_file", tests, NULL, NULL);
 }

@@ -99,10 +99,6 @@ static void sentences_have_names_and_amounts(void **state)
          "no node of pool 'default' has the devices it asks for");
     says((struct reason){.code = REASON_NO_DEVICES, .pool = {1}, .have = 4},
          "no node of pool 'default' has the devices it asks for; the highest index there is 3");
-    says((struct reason){.code = REASON_UNKNOWN_NODE, .text = "n7"},
-         "avoids node 'n7', and there is no such node");
-    says((struct reason){.code = REASON_OTHER_LABELS, .pool = {1}, .have = 1, .need = 3},
-         "the nodes of pool 'default' with the labels it asks for hold 1 of 3 instances");
     says((struct reason){.code = REASON_AVOIDED, .pool = {1}, .have = 1, .need = 3},
          "the nodes of pool 'default' that it does not avoid hold 1 of 3 instances");
     says((struct reason){.code = REASON_TOO_LARGE,
@@ -137,6 +133,21 @@ static void holders_and_draining_nodes_are_named(void **state)
          "what is free is kept for task 1 of project 'default', which has a reservation");
     says((struct reason){.code = REASON_GANG_SHORT, .have = 2, .need = 4, .draining = {1}},
          "waits for 4 places at once; 2 are free; node n1 has room, but is draining");
+}
+
+static void refusals_name_what_there_is(void **state)
+{
+    (void)state;
+    says((struct reason){.code = REASON_UNKNOWN_NODE, .text = "n7"},
+         "avoids node 'n7', and there is no such node; there are: n1; did you mean 'n1'?");
+    says((struct reason){.code = REASON_OTHER_LABELS, .pool = {1}, .have = 1, .need = 3},
+         "the nodes of pool 'default' with the labels it asks for hold 1 of 3 instances; its "
+         "nodes have zone=a");
+    const task_id task = site_submit(&site, 0);
+    says((struct reason){.code = REASON_IN_USE, .text = "p", .account = {2}, .need = 3},
+         arena_fmt(&site.arena, "'p' is still in use by 3 tasks: %d and 2 more", (int)task.v));
+    says((struct reason){.code = REASON_IN_USE, .text = "p", .pool = {1}, .need = 1},
+         "'p' is still in use by 1 node: n1");
 }
 
 static void refusals_are_of_their_kind(void **state)
@@ -242,6 +253,7 @@ int main(void)
         TEST(every_code_has_a_sentence_and_an_object),
         TEST(sentences_have_names_and_amounts),
         TEST(holders_and_draining_nodes_are_named),
+        TEST(refusals_name_what_there_is),
         TEST(refusals_are_of_their_kind),
         TEST(suggestions_are_commands_that_fit),
         TEST(nodes_that_drain_are_named_with_the_way_back),
