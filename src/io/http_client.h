@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/fail.h"
 #include "base/str.h"
+#include "io/http_trust.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,6 +27,9 @@ void http_client_free(struct http_client *client); /* NULL is allowed */
 /* Sets another address, and the token for it; both are copied. Call only between calls, or from an
  * http_lost_fn. */
 void http_client_aim(struct http_client *client, const char *url, const char *token);
+
+/* Which certificates the client takes and shows from its next connection on. The paths are copied. */
+void http_client_trust(struct http_client *client, const struct http_trust *trust);
 
 /* Called on the calling thread, before a further try (http_call.retry_ms) at a server that could
  * not be reached. The callback may call http_client_aim() where the server has moved. */

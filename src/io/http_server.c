@@ -32,6 +32,12 @@ enum {
     SERVER_DISCARD_MAX = 16 * 1024 * 1024,
 };
 
+/* TLS 1.2 and 1.3 with forward secrecy and authenticated encryption only. */
+#define SERVER_PRIORITIES                                                                          \
+    "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-KX-ALL:+ECDHE-ECDSA:+ECDHE-RSA:-CIPHER-ALL:"      \
+    "+AES-256-GCM:+CHACHA20-POLY1305:+AES-128-GCM:-MAC-ALL:+AEAD:-GROUP-ALL:+GROUP-X25519:"        \
+    "+GROUP-SECP256R1:+GROUP-SECP384R1:-SIGN-RSA-SHA1:-SIGN-ECDSA-SHA1:%SERVER_PRECEDENCE"
+
 /* Running the library. */
 
 static void timer_arm(struct http_server *server, int64_t at_ms)
@@ -350,13 +356,26 @@ static struct MHD_Daemon *daemon_start(struct http_server *server, int fd)
     /* A connection above connections_max gets an answer that says so. A connection above this limit
      * waits in the backlog. */
     unsigned limit = options->connections_max + http_guard_extra(options->connections_max);
-    return MHD_start_daemon(
-        MHD_USE_EPOLL | MHD_USE_TURBO | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, access_any, server,
-        MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, limit,
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HTTP_HEAD_MAX, MHD_OPTION_CONNECTION_TIMEOUT,
-        idle_s, MHD_OPTION_URI_LOG_CALLBACK, target_seen, server, MHD_OPTION_UNESCAPE_CALLBACK,
-        target_kept, server, MHD_OPTION_NOTIFY_COMPLETED, completed, server,
-        MHD_OPTION_NOTIFY_CONNECTION, http_conn_notify, server, MHD_OPTION_END);
+    unsigned flags = MHD_USE_EPOLL | MHD_USE_TURBO | MHD_ALLOW_SUSPEND_RESUME;
+    const struct MHD_OptionItem plain[] = {{MHD_OPTION_END, 0, NULL}};
+    struct MHD_OptionItem secure[] = {
+        {MHD_OPTION_HTTPS_CERT_CALLBACK2, 0, (void *)http_tls_retrieve},
+        {MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)SERVER_PRIORITIES},
+        {MHD_OPTION_HTTPS_MEM_TRUST, 0, NULL},
+        {MHD_OPTION_END, 0, NULL},
+    };
+    if (options->tls != NULL) {
+        flags |= MHD_USE_TLS;
+        secure[2].ptr_value = (void *)(uintptr_t)http_tls_nodes_pem(options->tls);
+    }
+    return MHD_start_daemon(flags, 0, NULL, NULL, access_any, server, MHD_OPTION_ARRAY,
+                            options->tls != NULL ? secure : plain, MHD_OPTION_LISTEN_SOCKET, fd,
+                            MHD_OPTION_CONNECTION_LIMIT, limit, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+                            (size_t)HTTP_HEAD_MAX, MHD_OPTION_CONNECTION_TIMEOUT, idle_s,
+                            MHD_OPTION_URI_LOG_CALLBACK, target_seen, server,
+                            MHD_OPTION_UNESCAPE_CALLBACK, target_kept, server,
+                            MHD_OPTION_NOTIFY_COMPLETED, completed, server,
+                            MHD_OPTION_NOTIFY_CONNECTION, http_conn_notify, server, MHD_OPTION_END);
 }
 
 must_use enum err http_server_new(const struct http_server_options *options,

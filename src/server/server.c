@@ -138,8 +138,14 @@ static void reload_asked(void *ctx)
     struct arena arena;
     struct server_file file;
     struct error e;
-    if (server->o.config == NULL || ledger_state(server->ledger) != LEDGER_OPEN) {
-        log_warn("nothing to reload now");
+    if (server->tls != NULL) {
+        server_tls_reload(server->tls);
+    }
+    if (server->o.config == NULL) {
+        return;
+    }
+    if (ledger_state(server->ledger) != LEDGER_OPEN) {
+        log_warn("the configuration cannot be read again now");
         return;
     }
     arena_init(&arena);
@@ -157,24 +163,21 @@ static void reload_asked(void *ctx)
 
 static void url_write(struct server *server)
 {
-    char url[512];
     struct error e;
-    bool v6 = strchr(server->o.address, ':') != NULL;
-    int len = snprintf(url, sizeof url, "http://%s%s%s:%u\n", v6 ? "[" : "", server->o.address,
-                       v6 ? "]" : "", http_server_port(server->http));
-    must(len > 0);
-    must(len < (int)sizeof url);
-    if (secrets_write_file(server->o.dir, "server.url", url, 0644, &e) != ERR_OK) {
+    const char *url = server_tls_url(server->tls, server->o.address, http_server_port(server->http),
+                                     &server->arena);
+    const char *line = arena_fmt(&server->arena, "%s\n", url);
+    if (secrets_write_file(server->o.dir, "server.url", line, 0644, &e) != ERR_OK) {
         log_warn("agents and commands must be told the address by hand", kv_error(&e));
     }
     if (server->o.ready_fd >= 0) {
-        if (write(server->o.ready_fd, url, (size_t)len) != len) {
+        if (write(server->o.ready_fd, line, strlen(line)) != (ssize_t)strlen(line)) {
             log_warn("cannot write to --ready-fd that the server is ready");
         }
         (void)close(server->o.ready_fd);
     }
-    url[len - 1] = '\0';
-    log_info("serving", kv_str("url", url), kv_str("data", server->o.dir));
+    log_info("serving", kv_str("url", url), kv_str("address", server->o.address),
+             kv_str("data", server->o.dir));
 }
 
 /* Each connection is an open file: uses the highest number of files that the system allows. */
@@ -211,6 +214,7 @@ static void port_open(struct parked_answer *hold, const struct error *failure)
         .loop = server->loop,
         .address = server->o.address,
         .port = server->o.port,
+        .tls = server_tls_http(server->tls),
         .connections_max = CONNECTIONS_MAX,
         .idle_s = IDLE_S,
         .on_head = api_on_head,
@@ -351,6 +355,7 @@ static enum err server_open(struct server *server, struct error *e)
     r = r == ERR_OK ? loop_signal(server->loop, SIGHUP, reload_asked, server, e) : r;
     r = r == ERR_OK ? store_open(&options, &store, e) : r;
     r = r == ERR_OK ? parts_make(server, store, e) : r;
+    r = r == ERR_OK ? server_tls_open(&server->o, wall_ms(), &server->tls, e) : r;
     if (r != ERR_OK) {
         return r;
     }
@@ -360,6 +365,7 @@ static enum err server_open(struct server *server, struct error *e)
         .tokens = server->tokens,
         .loop = server->loop,
         .listen_host = server->o.address,
+        .tls = server_tls_http(server->tls),
     });
     server->prune = loop_timer_new(server->loop, prune_due, server);
     server->stop = loop_timer_new(server->loop, stop_due, server);
@@ -373,6 +379,7 @@ static void server_close(struct server *server)
 {
     http_server_free(server->http);
     server->http = NULL;
+    server_tls_close(server->tls);
     if (server->snapshots != NULL && server->exit_status == 0) {
         snapshots_final(server->snapshots);
     }

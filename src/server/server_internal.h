@@ -5,6 +5,7 @@
 #include "api/api.h"
 #include "server/agents.h"
 #include "server/server_options.h"
+#include "server/server_tls.h"
 #include "server/schedule.h"
 #include "server/snapshots.h"
 
@@ -23,6 +24,7 @@ struct server {
     struct api_host host;
     struct api *api;
     struct http_server *http; /* NULL until the start is on disk */
+    struct server_tls *tls;   /* NULL: plain HTTP */
     struct loop_timer *prune;
     struct loop_timer *stop;
     struct parked_answer ready;

@@ -14,6 +14,8 @@ struct server_options {
     uint16_t port;
     int ready_fd;         /* -1: none */
     bool insecure_listen; /* plain HTTP is allowed beyond loopback */
+    const char *tls_cert; /* paths; NULL: D/tls/server.pem and D/tls/server.key, where they exist */
+    const char *tls_key;
 };
 
 /* ERR_USAGE, or the error in the file. Everything lives in the arena. */
