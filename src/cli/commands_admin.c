@@ -199,6 +199,9 @@ static const struct flag flags_server[] = {
     {"tls-key", 0, FLAG_TEXT, "FILE", "the key of the certificate", COMPLETE_FILES, NULL},
     {"insecure-listen", 0, FLAG_BOOL, NULL, "allow plain HTTP beyond loopback", COMPLETE_NONE,
      NULL},
+    {"socket", 0, FLAG_TEXT, "FILE",
+     "as root and its own account, commands need no token here (root: D/weir.sock)", COMPLETE_FILES,
+     NULL},
     {"ready-fd", 0, FLAG_NUMBER, "N",
      "write the address to this descriptor once the server is ready", COMPLETE_NONE, NULL},
     {"help", 'h', FLAG_BOOL, NULL, "this text", COMPLETE_NONE, NULL},
@@ -317,7 +320,8 @@ const struct command commands_admin[] = {
          "under a name beside other logins and uses it from now on; `weir context use` switches\n"
          "back. WEIR_CONTEXT=NAME uses another login for one command.",
      .examples = "weir login http://127.0.0.1:8080\nweir login https://weir.example --as "
-                 "prod\nweir login URL --token-file secret",
+                 "prod\nweir login URL --token-file secret\n"
+                 "weir login unix:/var/lib/weir/weir.sock",
      .groups = {flags_login, flags_json},
      .args_min = 1,
      .args_max = 1,

@@ -116,8 +116,8 @@ bool login_is_local(const char *url)
 {
     const char *host = strstr(url, "://");
     host = host == NULL ? url : host + 3;
-    return strncmp(host, "127.", 4) == 0 || strncmp(host, "localhost", 9) == 0 ||
-           strncmp(host, "[::1]", 5) == 0;
+    return strncmp(host, "127.", 4) == 0 || strncmp(url, "unix:", 5) == 0 ||
+           strncmp(host, "localhost", 9) == 0 || strncmp(host, "[::1]", 5) == 0;
 }
 
 enum err login_save(struct arena *arena, const char *name, const struct login_entry *entry,

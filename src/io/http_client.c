@@ -252,7 +252,10 @@ static enum err options_set(struct exchange *x, struct error *e)
     int64_t connect_ms = timeout_ms < CLIENT_CONNECT_MS_MAX ? timeout_ms : CLIENT_CONNECT_MS_MAX;
     headers_make(x);
     curl_easy_reset(easy);
-    char *url = arena_fmt(&x->scratch, "%s%s", x->client->url, call->path);
+    const bool local = strncmp(x->client->url, "unix:/", 6) == 0;
+    char *url =
+        arena_fmt(&x->scratch, "%s%s", local ? "http://localhost" : x->client->url, call->path);
+    (void)curl_easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, local ? x->client->url + 5 : NULL);
     CURLcode r = strlen(url) < CLIENT_URL_BYTES_MAX ? curl_easy_setopt(easy, CURLOPT_URL, url)
                                                     : CURLE_URL_MALFORMAT;
     if (r == CURLE_OK) {

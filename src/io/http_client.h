@@ -19,7 +19,7 @@ enum {
     HTTP_TIMEOUT_MS = 30 * 1000,            /* for a call that sets no time-out */
 };
 
-/* `url` is http or https, for example "http://127.0.0.1:8080". `token` may be NULL and is sent as
+/* `url` is http or https, for example "http://127.0.0.1:8080", or "unix:/path/of/a/socket". `token` may be NULL and is sent as
  * "Authorization: Bearer". Both texts are copied. The first call connects. */
 struct http_client *http_client_new(const char *url, const char *token);
 void http_client_free(struct http_client *client); /* NULL is allowed */

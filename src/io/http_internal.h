@@ -112,6 +112,7 @@ struct http_server {
     struct http_conn *conns;
     VEC(struct pollfd) polls; /* used by http_conn_sweep() */
     uint16_t port;
+    bool local; /* listens on a file */
     unsigned connections;
     unsigned ending; /* of them given up and not closed yet */
     uint64_t given_up;
@@ -153,6 +154,10 @@ void http_conn_notify(void *cls, struct MHD_Connection *connection, void **socke
 
 /* Looks at all connections for clients that left without the library noticing. */
 void http_conn_sweep(void *ctx);
+
+/* http_listen.c: makes the listening socket of the options. */
+must_use enum err http_listen(const struct http_server_options *options, int *ret_fd,
+                              uint16_t *ret_port, struct error *e);
 
 /* http_tls.c: gives GnuTLS the certificate for a handshake; and the authority of the nodes, as PEM. */
 gnutls_certificate_retrieve_function3 http_tls_retrieve;

@@ -33,6 +33,8 @@ struct http_server_options {
     struct loop *loop;
     const char *address; /* for example "127.0.0.1" or "::1" */
     uint16_t port;       /* 0: any free port */
+    /* Not NULL: listens on this file (mode 0600) and not on an address. */
+    const char *unix_path;
     /* Not NULL: TLS with this certificate; borrowed until the server is freed. */
     struct http_tls *tls;
     /* Connections in all; fewer where the process may not open so many files. Above a limit the

@@ -20,6 +20,7 @@
 
 enum {
     HEARTBEAT_MS = 10000,
+    LOCAL_CONNECTIONS_MAX = 256,
     CONNECTIONS_MAX = 12000,
     IDLE_S = 90,
     PRUNE_FIRST_MS = 60 * 1000,
@@ -205,6 +206,22 @@ static void connections_tell(const struct server *server)
     }
 }
 
+/* The second way in. The server goes on without it. */
+static void socket_open(struct server *server, const struct http_server_options *like)
+{
+    struct http_server_options options = *like;
+    struct error e;
+    if (server->o.socket == NULL) {
+        return;
+    }
+    options.unix_path = server->o.socket;
+    options.tls = NULL;
+    options.connections_max = LOCAL_CONNECTIONS_MAX;
+    if (http_server_new(&options, &server->local, &e) != ERR_OK) {
+        log_warn("there is no socket for commands on this machine", kv_error(&e));
+    }
+}
+
 /* The start is on disk: opens the port. */
 static void port_open(struct parked_answer *hold, const struct error *failure)
 {
@@ -231,6 +248,7 @@ static void port_open(struct parked_answer *hold, const struct error *failure)
                   kv_u64("port", server->o.port), kv_error(&e));
     } else {
         connections_tell(server);
+        socket_open(server, &http);
         url_write(server);
         return;
     }
@@ -379,6 +397,10 @@ static void server_close(struct server *server)
 {
     http_server_free(server->http);
     server->http = NULL;
+    if (server->local != NULL) {
+        http_server_free(server->local);
+        (void)unlink(server->o.socket);
+    }
     server_tls_close(server->tls);
     if (server->snapshots != NULL && server->exit_status == 0) {
         snapshots_final(server->snapshots);

@@ -23,8 +23,9 @@ struct server {
     struct agents *agents;
     struct api_host host;
     struct api *api;
-    struct http_server *http; /* NULL until the start is on disk */
-    struct server_tls *tls;   /* NULL: plain HTTP */
+    struct http_server *http;  /* NULL until the start is on disk */
+    struct http_server *local; /* on a file, for commands on this machine; NULL: none */
+    struct server_tls *tls;    /* NULL: plain HTTP */
     struct loop_timer *prune;
     struct loop_timer *stop;
     struct parked_answer ready;

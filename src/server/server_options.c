@@ -14,7 +14,7 @@ enum { CONFIG_BYTES_MAX = 4 * 1024 * 1024, READ_BYTES = 64 * 1024 };
 
 static const char usage[] =
     "use: weir server --config FILE | --dir DIR [--listen ADDRESS:PORT] [--ready-fd N] "
-    "[--tls-cert FILE --tls-key FILE] [--insecure-listen]";
+    "[--tls-cert FILE --tls-key FILE] [--insecure-listen] [--socket FILE]";
 
 static enum err text_read(const char *path, struct arena *arena, struct str *ret, struct error *e)
 {
@@ -57,6 +57,7 @@ struct raw_options {
     const char *listen;
     const char *ready_fd;
     bool insecure_listen;
+    const char *socket;
     const char *tls_cert;
     const char *tls_key;
 };
@@ -64,10 +65,15 @@ struct raw_options {
 static enum err raw_read(int argc, char **argv, struct raw_options *ret, struct error *e)
 {
     static const struct option known[] = {
-        {"config", required_argument, NULL, 'c'},    {"dir", required_argument, NULL, 'd'},
-        {"listen", required_argument, NULL, 'l'},    {"ready-fd", required_argument, NULL, 'r'},
-        {"insecure-listen", no_argument, NULL, 'i'}, {"tls-cert", required_argument, NULL, 't'},
-        {"tls-key", required_argument, NULL, 'k'},   {NULL, 0, NULL, 0},
+        {"config", required_argument, NULL, 'c'},
+        {"dir", required_argument, NULL, 'd'},
+        {"listen", required_argument, NULL, 'l'},
+        {"ready-fd", required_argument, NULL, 'r'},
+        {"insecure-listen", no_argument, NULL, 'i'},
+        {"tls-cert", required_argument, NULL, 't'},
+        {"tls-key", required_argument, NULL, 'k'},
+        {"socket", required_argument, NULL, 's'},
+        {NULL, 0, NULL, 0},
     };
     int c;
     optind = 1;
@@ -93,6 +99,9 @@ static enum err raw_read(int argc, char **argv, struct raw_options *ret, struct 
         case 't':
             ret->tls_cert = optarg;
             break;
+        case 's':
+            ret->socket = optarg;
+            break;
         case 'k':
             ret->tls_key = optarg;
             break;
@@ -113,6 +122,10 @@ static enum err raw_read(int argc, char **argv, struct raw_options *ret, struct 
 static enum err tls_choose(const struct raw_options *raw, struct arena *arena,
                            struct server_options *ret, struct error *e)
 {
+    /* Tasks of a server that is not root's may run with its account, and must not become administrators. */
+    ret->socket = raw->socket != NULL ? raw->socket
+                  : geteuid() == 0    ? arena_fmt(arena, "%s/weir.sock", ret->dir)
+                                      : NULL;
     ret->tls_cert = raw->tls_cert != NULL ? raw->tls_cert : ret->file.tls_cert;
     ret->tls_key = raw->tls_key != NULL ? raw->tls_key : ret->file.tls_key;
     if ((ret->tls_cert == NULL) != (ret->tls_key == NULL)) {

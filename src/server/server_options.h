@@ -14,6 +14,7 @@ struct server_options {
     uint16_t port;
     int ready_fd;         /* -1: none */
     bool insecure_listen; /* plain HTTP is allowed beyond loopback */
+    const char *socket;   /* path of the socket for commands on this machine; NULL: none */
     const char *tls_cert; /* paths; NULL: D/tls/server.pem and D/tls/server.key, where they exist */
     const char *tls_key;
 };
