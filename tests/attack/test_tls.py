@@ -114,6 +114,20 @@ def test_beyond_loopback_a_certificate_is_needed(command, tmp_path):
     assert "weir tls init" in result.stderr
 
 
+def test_a_server_that_gets_a_certificate_keeps_its_own_node():
+    weir = Weir(args=["--slots", "1"])
+    try:
+        weir.start()
+        assert weir.url.startswith("http:")
+        weir.stop()
+        weir.weir("tls", "init", "--dir", weir.dir)
+        weir.start()
+        assert weir.url.startswith("https:")
+        assert weir.weir("run", "--", "echo", "hello").stdout == "hello\n"
+    finally:
+        weir.close()
+
+
 # ---- a new certificate ----
 
 
