@@ -165,8 +165,11 @@ void http_trust_set(const struct http_trust *trust, CURL *easy)
 
 must_use enum err http_trust_ready(const char *url, struct http_trust *trust, struct error *e)
 {
-    if (trust->fingerprint == NULL || strncmp(url, "https:", 6) != 0) {
+    if (trust->fingerprint == NULL || strncmp(url, "unix:", 5) == 0) {
         return ERR_OK;
+    }
+    if (strncmp(url, "https:", 6) != 0) {
+        return fail(e, ERR_DENIED, "%s is not https, and the token is for a server with TLS", url);
     }
     struct arena arena;
     struct x509_facts facts;

@@ -65,6 +65,9 @@ static void prune_due(void *ctx)
 {
     struct server *server = ctx;
     struct store_job *job = xcalloc(1, sizeof *job);
+    if (server->tls != NULL) {
+        server_tls_look(server->tls);
+    }
     job->kind = STORE_PRUNE;
     job->now_ms = ledger_now_ms(server->ledger);
     store_thread_do(server->store, job);

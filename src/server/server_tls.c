@@ -21,6 +21,7 @@ struct server_tls {
     struct http_tls *http;
     struct x509_pair authority;
     int64_t node_life_ms;
+    int64_t told_ms; /* when the log was told that the certificate ends soon */
 };
 
 static int64_t wall_ms(void)
@@ -30,12 +31,14 @@ static int64_t wall_ms(void)
     return (int64_t)now.tv_sec * 1000;
 }
 
-static void expiry_tell(const struct server_tls *tls)
+void server_tls_look(struct server_tls *tls)
 {
     char until[TIME_TEXT_MAX];
     const struct x509_facts *facts = http_tls_facts(tls->http);
+    const int64_t now_ms = wall_ms();
     time_text(facts->until_ms, until);
-    if (facts->until_ms < wall_ms() + LOW_DAYS * DAY_MS) {
+    if (facts->until_ms < now_ms + LOW_DAYS * DAY_MS && now_ms >= tls->told_ms + DAY_MS) {
+        tls->told_ms = now_ms;
         log_warn("the certificate ends soon; `weir tls init --renew` makes another",
                  kv_str("file", tls->cert), kv_str("until", until));
     }
@@ -87,7 +90,7 @@ must_use enum err server_tls_open(const struct server_options *options, int64_t 
         return fail_in(e, "TLS");
     }
     trust_write(tls);
-    expiry_tell(tls);
+    server_tls_look(tls);
     *ret = tls;
     return ERR_OK;
 }
@@ -115,7 +118,8 @@ void server_tls_reload(struct server_tls *tls)
     log_info("certificate read again", kv_str("file", tls->cert),
              kv_str("fingerprint", http_tls_facts(tls->http)->fingerprint));
     trust_write(tls);
-    expiry_tell(tls);
+    tls->told_ms = 0;
+    server_tls_look(tls);
 }
 
 struct http_tls *server_tls_http(const struct server_tls *tls)

@@ -16,6 +16,9 @@ void server_tls_close(struct server_tls *tls); /* NULL is allowed */
 /* Reads the certificate again. Logs what happened. */
 void server_tls_reload(struct server_tls *tls);
 
+/* Warns in the log, once a day, when the certificate ends within 30 days. */
+void server_tls_look(struct server_tls *tls);
+
 struct http_tls *server_tls_http(const struct server_tls *tls); /* NULL for NULL */
 
 /* Signs a node's request. *ret_renew_ms: after how long the node asks for its next certificate. */

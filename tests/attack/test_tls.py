@@ -84,6 +84,7 @@ def test_a_key_that_everybody_reads_is_refused():
         weir.close()
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_plain_http_and_old_tls_get_nothing(weir):
     with socket.create_connection(("127.0.0.1", weir.port), timeout=DEADLINE_S) as plain:
         plain.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -225,6 +226,17 @@ def test_a_man_in_the_middle_learns_nothing_from_an_agent(weir, stranger):
     finally:
         agent.terminate()
         agent.communicate()
+
+
+def test_a_token_of_a_tls_server_is_never_sent_in_the_clear(weir):
+    token = weir.weir("token", "create", "--scope", "admin").stdout.strip()
+    with socket.create_server(("127.0.0.1", 0)) as ear:
+        url = f"http://127.0.0.1:{ear.getsockname()[1]}"
+        said = weir.weir("--server", url, "whoami", check=False, env={"WEIR_TOKEN": token})
+        assert said.returncode == 4 and "is not https" in said.stderr
+        ear.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            ear.accept()
 
 
 def test_a_token_carries_all_that_another_machine_needs(weir):
