@@ -132,9 +132,9 @@ const struct command commands_node[] = {
      .examples = "weir node drain n1\nweir node remove n1",
      .more =
          "A node on which tasks run is not removed: drain the node and let the tasks end, or kill\n"
-         "them. End the agent of the node first; an agent that still runs joins again with its "
-         "join\n"
-         "token.",
+         "them. Its credential, its certificate and the join token that it has used up are no "
+         "longer\n"
+         "accepted. An agent whose join token has uses left joins again: end the agent first.",
      .groups = {flags_yes, flags_json},
      .args_min = 1,
      .args_max = ARGS_ANY,

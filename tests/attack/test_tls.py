@@ -324,6 +324,21 @@ def test_a_credential_counts_only_with_its_certificate(weir):
     assert call(weir, "reports", body, stolen, copy) == 401
 
 
+def test_a_node_that_is_removed_while_it_is_connected_is_out(weir):
+    join = weir.weir("token", "create", "--scope", "join").stdout.strip()
+    agent = weir.spawn("agent", "--server", weir.url, "--join-token", join, "--name", "n2", "--dir", weir.root / "n2")
+    try:
+        weir.wait_until(lambda: weir.api("GET", "nodes/n2").status == 200, "n2")
+        assert weir.api("DELETE", "nodes/n2").status == 204
+        # Neither its credential nor the join token that it has used lets it back in.
+        weir.wait_until(lambda: agent.poll() is not None, "the end of the agent")
+        assert weir.api("GET", "nodes/n2").status == 404
+    finally:
+        if agent.poll() is None:
+            agent.terminate()
+        agent.communicate()
+
+
 def test_a_certificate_of_another_authority_is_no_node(weir, stranger, tmp_path):
     token = (weir.dir / "node/credential").read_text().strip()
     pem = tmp_path / "own.pem"
