@@ -35,6 +35,10 @@ run: weir
 test: deps
 	@$(TEST) $(SUITES)
 
+# The long forms of tests whose short forms are in `make test`.
+test-long: deps
+	@WEIR_LONG=1 WEIR_BIN=$(CURDIR)/weir .venv/bin/python -m pytest -q -p no:cacheprovider tests/attack/test_rotation.py
+
 # The developer's two minutes.
 check: deps
 	@$(TEST) --check
@@ -97,4 +101,4 @@ hooks:
 clean:
 	rm -rf build build-* weir
 
-.PHONY: all deps deps-build weir man install run test check tidy asan tsan lint bench bench-sched bench-sim check-traces soak mutate fuzz fmt hooks clean
+.PHONY: all deps deps-build weir man install run test test-long check tidy asan tsan lint bench bench-sched bench-sim check-traces soak mutate fuzz fmt hooks clean

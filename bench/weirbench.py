@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shutil
+import ssl
 import statistics
 import subprocess
 import tempfile
@@ -44,12 +45,14 @@ def floor(name, *args):
 class Weir:
     """`weir up` in a directory of its own; further agents by add_agent()."""
 
-    def __init__(self, *flags, keep=None):
+    def __init__(self, *flags, keep=None, tls=False):
         self.dir = keep or tempfile.mkdtemp(prefix="weir-bench-")
         os.chmod(self.dir, 0o711)
         self.env = {**os.environ, "WEIR_CONFIG_HOME": os.path.join(self.dir, "login")}
-        begun = time.monotonic()
         self.log = open(os.path.join(self.dir, "up.log"), "ab")
+        if tls:
+            subprocess.run([BIN, "tls", "init", "--dir", os.path.join(self.dir, "data")], stdout=self.log, check=True)
+        begun = time.monotonic()
         self.up = subprocess.Popen([BIN, "up", "--port", "0", "--dir", os.path.join(self.dir, "data"), *flags],
                                    stdout=subprocess.PIPE, stderr=self.log, env=self.env, text=True)
         first = self.up.stdout.readline()
@@ -57,12 +60,15 @@ class Weir:
             raise SystemExit(f"bench: weir up did not come up; see {self.dir}/up.log")
         self.ready_s = time.monotonic() - begun
         self.url = first.split()[1]
-        self.host, self.port = self.url[7:].rsplit(":", 1)
+        self.host, self.port = self.url.split("://")[1].rsplit(":", 1)
         with open(os.path.join(self.dir, "data", "admin.token"), encoding="ascii") as file:
             self.token = file.read().strip()
         self.agents = []
 
     def connection(self):
+        if self.url.startswith("https:"):
+            trust = ssl.create_default_context(cafile=os.path.join(self.dir, "data", "tls", "server-ca.pem"))
+            return http.client.HTTPSConnection(self.host, int(self.port), timeout=120, context=trust)
         return http.client.HTTPConnection(self.host, int(self.port), timeout=120)
 
     def call(self, method, path, body=None, connection=None):

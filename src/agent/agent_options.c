@@ -34,6 +34,7 @@ static const struct option_row agent_rows[] = {
     ROW("pool", KIND_TEXT, struct agent_options, pool, 0),
     ROW("join-token", KIND_TEXT, struct agent_options, join_token, 0),
     ROW("join-token-file", KIND_TEXT, struct agent_options, join_token_file, 0),
+    ROW("ca", KIND_TEXT, struct agent_options, ca, 0),
     ROW("dir", KIND_TEXT, struct agent_options, dir, 0),
     ROW("name", KIND_TEXT, struct agent_options, name, 0),
     ROW("run-as", KIND_TEXT, struct agent_options, run_as, 0),

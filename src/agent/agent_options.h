@@ -29,6 +29,8 @@ struct agent_options {
     const char *pool;
     const char *join_token;
     const char *join_token_file;
+    const char
+        *ca; /* path of the authority that the server must have; NULL: as the join token says */
     const char *dir;
     const char *name; /* NULL: the host's name */
     const char *run_as;

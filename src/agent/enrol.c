@@ -2,8 +2,10 @@
 #include "agent/enrol.h"
 
 #include "agent/dirs.h"
+#include "agent/node_cert.h"
 #include "base/log.h"
 #include "io/http_client.h"
+#include "io/x509_make.h"
 #include "wire/agent.h"
 
 #include <inttypes.h>
@@ -102,16 +104,27 @@ static must_use enum err join(const struct agent_options *options, const struct 
 {
     const char *token = NULL;
     const char *machine = NULL;
+    const char *fingerprint = NULL;
+    struct x509_pair pair = {.cert = "", .key = ""};
+    struct http_trust trust;
+    const bool secure = strncmp(url, "https:", 6) == 0;
     enum err r = token_find(options, arena, &token, e);
     r = r == ERR_OK ? machine_find(options->dir, arena, &machine, e) : r;
+    r = r == ERR_OK && secure ? x509_make_request(arena, &pair, e) : r;
     if (r != ERR_OK) {
         return r;
     }
+    http_trust_split(token, arena, &token, &fingerprint);
     struct buf body;
     buf_init(&body, AGENT_JOIN_BYTES_MAX);
     agent_join_encode(
-        &(struct agent_join){.name = node->name, .pool = node->pool, .machine = machine}, &body);
+        &(struct agent_join){
+            .name = node->name, .pool = node->pool, .machine = machine, .request = pair.cert},
+        &body);
     struct http_client *client = http_client_new(url, token);
+    node_cert_trust(options, arena, &trust);
+    trust.cert = NULL; /* of an earlier join */
+    http_client_trust(client, &trust);
     struct http_call call = {.method = "POST",
                              .path = "/api/v1/agent/join",
                              .body = {buf_text(&body), body.len},
@@ -137,6 +150,10 @@ static must_use enum err join(const struct agent_options *options, const struct 
     }
     struct agent_joined joined;
     r = agent_joined_decode(reply.body, arena, &joined, e);
+    if (r == ERR_OK && secure) {
+        r = node_cert_store(options->dir, joined.certificate, pair.key, e);
+        explicit_bzero(pair.key, strlen(pair.key));
+    }
     r = r == ERR_OK ? dirs_write(options->dir, FILE_CREDENTIAL, str_of(joined.credential), e) : r;
     if (r == ERR_OK) {
         *ret = joined.credential;

@@ -276,8 +276,10 @@ must_use enum err keeper_begin(struct agent *agent, struct error *e)
     if (!writer_of(agent->options.dir, hello.acked.segment, agent->speaking_id)) {
         memcpy(agent->speaking_id, agent->supervisor_id, SUPERVISOR_ID_LEN);
     }
-    struct reporter_options options = {
-        .dir = agent->options.dir, .acked = hello.acked, .inbox = agent->inbox};
+    struct reporter_options options = {.options = &agent->options,
+                                       .dir = agent->options.dir,
+                                       .acked = hello.acked,
+                                       .inbox = agent->inbox};
     return reporter_new(&options, &agent->reporter, e);
 }
 

@@ -7,11 +7,11 @@
 #include "agent/reporter.h"
 
 #include "agent/open_attempts.h"
+#include "agent/report_client.h"
 #include "agent/spool_reader.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/vec.h"
-#include "io/http_client.h"
 
 #include <poll.h>
 #include <pthread.h>
@@ -26,9 +26,9 @@ enum {
     BATCH_SLACK = 64 * 1024, /* room for the JSON around the reports */
     REPORT_OVERHEAD = 512,   /* bytes of one report beside its data */
     JOIN_WAIT_S = 2,
-    TEXT_BYTES_MAX = 1024,
     STATUS_OK = 200,
     STATUS_UNAUTHORIZED = 401,
+    STATUS_FORBIDDEN = 403,
     STATUS_CONFLICT = 409,
     STATUS_TOO_LARGE = 413,
 };
@@ -43,8 +43,8 @@ struct report_note {
     struct reporter_session session;
     struct attempt_key *keys; /* DIED */
     size_t key_count;
-    char url[TEXT_BYTES_MAX];
-    char credential[TEXT_BYTES_MAX];
+    char url[REPORT_CLIENT_TEXT_MAX];
+    char credential[REPORT_CLIENT_TEXT_MAX];
 };
 
 struct reporter {
@@ -57,7 +57,7 @@ struct reporter {
     struct spool_position acked;
     struct open_attempts *open_attempts;
     VEC(struct agent_report) extras; /* reports that stand in no spool: lost, refused */
-    struct http_client *client;      /* NULL: the server has not welcomed the agent */
+    struct report_client client;     /* open once the server has welcomed the agent */
     struct reporter_session session;
     uint64_t batch;
     size_t bytes_max;
@@ -205,8 +205,7 @@ static void batch_done(struct reporter *reporter, const struct report_batch *bat
 
 static void session_end(struct reporter *reporter)
 {
-    http_client_free(reporter->client);
-    reporter->client = NULL;
+    report_client_close(&reporter->client);
 }
 
 /* Doubles the range of the wait, out of which jitter() chooses. So many agents that lost one server
@@ -229,6 +228,9 @@ static void answer_take(struct reporter *reporter, const struct report_batch *ba
     case STATUS_CONFLICT:
         session_end(reporter);
         inbox_send(reporter->inbox, inbox_message_new(INBOX_STALE));
+        break;
+    case STATUS_FORBIDDEN:
+        report_client_doubt(&reporter->client);
         break;
     case STATUS_TOO_LARGE:
         reporter->bytes_max =
@@ -264,7 +266,7 @@ static void ship(struct reporter *reporter)
                                  .timeout_ms = POST_MS_MAX};
         struct http_reply reply;
         struct error e;
-        if (http_client_call(reporter->client, &call, &batch.arena, &reply, &e) == ERR_OK) {
+        if (http_client_call(reporter->client.http, &call, &batch.arena, &reply, &e) == ERR_OK) {
             reporter->ping = false;
             answer_take(reporter, &batch, &reply);
         } else {
@@ -286,7 +288,7 @@ static void session_take(struct reporter *reporter, const struct report_note *no
     size_t bytes = (size_t)note->session.report_bytes;
     bytes = bytes > 0 && bytes < REPORT_BYTES_MAX ? bytes : REPORT_BYTES_MAX;
     reporter->bytes_max = bytes > 4 * BATCH_SLACK ? bytes - BATCH_SLACK : 4 * BATCH_SLACK;
-    reporter->client = http_client_new(note->url, note->credential);
+    report_client_open(&reporter->client, note->url, note->credential);
     reporter->backoff_ms = 0;
     reporter->more = true;
     reporter->hold = false;
@@ -322,7 +324,7 @@ static void note_take(struct reporter *reporter, struct report_note *note)
 
 static bool work_is_there(const struct reporter *reporter)
 {
-    return reporter->client != NULL && !reporter->hold &&
+    return reporter->client.http != NULL && !reporter->hold &&
            (reporter->more || reporter->ping || reporter->extras.count > 0);
 }
 
@@ -333,12 +335,14 @@ static int jitter(int64_t ms)
     return (int)((int64_t)(random % 1000) * ms / 1000) + 1;
 }
 
-/* The next note. Waits for a note only when there is no work. NULL: no note, or the thread must
- * end. */
+/* The next note. Waits only when there is no work, and not beyond the time at which the node's
+ * certificate is due. NULL: no note, or the thread must end. */
 static struct report_note *note_next(struct reporter *reporter)
 {
     if (!work_is_there(reporter)) {
-        return mailbox_wait(reporter->notes);
+        struct pollfd poll_fd = {.fd = mailbox_fd(reporter->notes), .events = POLLIN};
+        (void)poll(&poll_fd, 1, report_client_due_ms(&reporter->client));
+        return mailbox_take(reporter->notes);
     }
     struct report_note *note = mailbox_take(reporter->notes);
     if (note == NULL && reporter->backoff_ms > 0) {
@@ -357,6 +361,7 @@ static void *run(void *ctx)
         for (; note != NULL; note = mailbox_take(reporter->notes)) {
             note_take(reporter, note);
         }
+        report_client_renew(&reporter->client);
         if (work_is_there(reporter)) {
             ship(reporter);
         }
@@ -381,6 +386,7 @@ must_use enum err reporter_new(const struct reporter_options *options, struct re
     struct reporter *reporter = xcalloc(1, sizeof *reporter);
     reporter->notes = mailbox_new(NOTES_MAX);
     reporter->inbox = options->inbox;
+    reporter->client.options = options->options;
     reporter->acked = options->acked;
     reporter->reader = spool_reader_new(options->dir, options->acked.segment);
     reporter->open_attempts = open_attempts_new();

@@ -2,12 +2,14 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "agent/agent_options.h"
 #include "agent/inbox.h"
 #include "agent/spool.h"
 
 struct reporter;
 
 struct reporter_options {
+    const struct agent_options *options;
     const char *dir;
     struct spool_position acked; /* the server has every record before this position */
     struct mailbox *inbox;

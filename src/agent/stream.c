@@ -5,6 +5,7 @@
 
 #include "agent/enrol.h"
 #include "agent/identity.h"
+#include "agent/node_cert.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "io/http_client.h"
@@ -19,6 +20,7 @@ enum {
     ADDRESS_BYTES_MAX = 128,
     STATUS_OK = 200,
     STATUS_UNAUTHORIZED = 401,
+    STATUS_FORBIDDEN = 403,
     STATUS_NOT_FOUND = 404,
 };
 
@@ -114,6 +116,9 @@ static must_use enum err orders_take(struct connection *connection, const struct
 {
     struct stream *stream = connection->stream;
     struct http_client *client = http_client_new(connection->url, connection->credential);
+    struct http_trust trust;
+    node_cert_trust(stream->options.options, arena, &trust);
+    http_client_trust(client, &trust);
     struct http_stream_call call = {.call = {.method = "POST",
                                              .path = "/api/v1/agent/stream",
                                              .body = {buf_text(hello), hello->len},
@@ -129,6 +134,11 @@ static must_use enum err orders_take(struct connection *connection, const struct
     /* The credential is revoked, or its node was removed: the next try joins anew. */
     if (r == ERR_OK && (reply.status == STATUS_UNAUTHORIZED || reply.status == STATUS_NOT_FOUND)) {
         enrol_forget(stream->options.options);
+    }
+    if (r == ERR_OK && reply.status == STATUS_FORBIDDEN && trust.cert != NULL) {
+        /* The certificate is out of its dates, by the server's clock. */
+        r = node_cert_renew(stream->options.options, connection->url, connection->credential, e);
+        return r == ERR_OK ? fail(e, ERR_BUSY, "the node has a new certificate now") : r;
     }
     if (r == ERR_OK && reply.status != STATUS_OK && reply.status != 0) {
         return fail(e, ERR_DENIED, "the server answers %u: %.*s", reply.status, (int)reply.body.len,

@@ -21,6 +21,44 @@ static void credential_replace(struct call *call, const char *node, const struct
     host->token_put(host->ctx, token);
 }
 
+/* Signs the node's request. False: the call is answered. */
+static bool certify(struct call *call, const char *request, const char *name,
+                    const char *credential, struct agent_certified *ret)
+{
+    const struct api_host *host = call->api->o.host;
+    struct error e;
+    const struct x509_node node = {.name = name, .credential = credential};
+    if (host->node_sign(host->ctx, request, &node, call_arena(call), &ret->certificate,
+                        &ret->renew_ms, &e) == ERR_OK) {
+        return true;
+    }
+    (void)str_copy(e.path, sizeof e.path, "request");
+    call_fail(call, &e);
+    return false;
+}
+
+void agent_certificate(struct call *call)
+{
+    struct agent_certify certify_body;
+    struct agent_certified certified;
+    struct error e;
+    if (agent_certify_decode(http_request_body(call->request), call_arena(call), &certify_body,
+                             &e) != ERR_OK) {
+        call_fail(call, &e);
+        return;
+    }
+    if (!http_tls_used(call->request)) {
+        call_failf(call, ERR_CONFLICT, "",
+                   "this server speaks plain HTTP and signs no certificates");
+        return;
+    }
+    if (certify(call, certify_body.request, call->name, call->token, &certified)) {
+        buf_clear(&call->out);
+        agent_certified_encode(&certified, &call->out);
+        call_answer_json(call, 200);
+    }
+}
+
 void agent_join(struct call *call)
 {
     const struct api_host *host = call->api->o.host;
@@ -48,12 +86,19 @@ void agent_join(struct call *call)
     token_make(SCOPE_NODE, join.name, call_now_ms(call), &token, secret);
     must(str_copy(token.pool, sizeof token.pool, used.pool));
     must(str_copy(token.machine, sizeof token.machine, join.machine));
+    struct agent_certified certified = {.certificate = ""};
+    if (http_tls_used(call->request) &&
+        !certify(call, join.request, join.name, token.id, &certified)) {
+        return;
+    }
     credential_replace(call, join.name, &token);
     if (used.uses != 0) {
         host->token_put(host->ctx, &used);
     }
     buf_clear(&call->out);
-    agent_joined_encode(&(struct agent_joined){.node = join.name, .credential = secret},
+    agent_joined_encode(&(struct agent_joined){.node = join.name,
+                                               .credential = secret,
+                                               .certificate = certified.certificate},
                         &call->out);
     call_answer_json(call, 201);
 }

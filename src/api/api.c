@@ -3,22 +3,29 @@
  *
  * A1 a path without a row in routes.def is no route; A2 every route except health needs a token,
  * which is checked before anything is said about the path; A3 a browser page of another origin gets
- * nothing: Host must be a loopback name, an address literal or the configured name (against DNS
- * rebinding), and Origin must match Host. SPDX-License-Identifier: Apache-2.0 */
+ * nothing: Host must be a loopback name, an address literal, the configured name or a name of the
+ * certificate (against DNS rebinding), and Origin must match Host. SPDX-License-Identifier: Apache-2.0 */
 #include "api/api.h"
 
 #include "api/api_internal.h"
 #include "api/events.h"
+#include "api/handlers.h"
 #include "api/route.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "io/http_request.h"
+#include "io/http_trust.h"
 #include "wire/error_json.h"
 
 #include <arpa/inet.h>
+#include <pwd.h>
 #include <strings.h>
+#include <unistd.h>
 
 enum { HOST_LEN_MAX = 255 };
+
+/* A node may be switched off for so long beyond the end of its certificate and come back by itself. */
+#define CERT_LATE_MS_MAX ((int64_t)30 * 24 * 60 * 60 * 1000)
 
 struct api *api_new(const struct api_options *options)
 {
@@ -75,7 +82,8 @@ static bool host_trusted(const struct api *api, const char *header)
     }
     return strcasecmp(name, "localhost") == 0 || inet_pton(AF_INET, name, address) == 1 ||
            inet_pton(AF_INET6, name, address) == 1 ||
-           (api->o.listen_host != NULL && strcasecmp(name, api->o.listen_host) == 0);
+           (api->o.listen_host != NULL && strcasecmp(name, api->o.listen_host) == 0) ||
+           (api->o.tls != NULL && http_tls_has_name(api->o.tls, name));
 }
 
 static bool origin_trusted(const char *origin, const char *host)
@@ -84,14 +92,38 @@ static bool origin_trusted(const char *origin, const char *host)
     return rest != NULL && host != NULL && strcasecmp(rest + 3, host) == 0;
 }
 
+/* Somebody on the server's own machine: root and the server's own account need no token, because both
+ * can read the administrator's. */
+static const struct store_token *local_token(struct http_request *request)
+{
+    unsigned uid;
+    if (!http_request_uid(request, &uid) || (uid != 0 && uid != geteuid())) {
+        return NULL;
+    }
+    struct store_token *token = arena_new(http_request_arena(request), struct store_token, 1);
+    const struct passwd *account = getpwuid(uid);
+    must(str_copy(token->id, sizeof token->id, "local"));
+    must(str_copy(token->scope, sizeof token->scope, token_scope_name(SCOPE_ADMIN)));
+    if (account == NULL || !str_copy(token->name, sizeof token->name, account->pw_name)) {
+        must(str_copy(token->name, sizeof token->name, "admin"));
+    }
+    return token;
+}
+
 static const struct store_token *token_of(const struct api *api, struct http_request *request)
 {
     static const char prefix[] = "Bearer ";
     const char *header = http_request_header(request, "Authorization");
-    if (header == NULL || strncasecmp(header, prefix, sizeof prefix - 1) != 0) {
+    if (header == NULL) {
+        return local_token(request);
+    }
+    if (strncasecmp(header, prefix, sizeof prefix - 1) != 0) {
         return NULL;
     }
-    const char *secret = header + sizeof prefix - 1;
+    const char *secret;
+    const char *fingerprint; /* of this server, for the client; says nothing here */
+    http_trust_split(header + sizeof prefix - 1, http_request_arena(request), &secret,
+                     &fingerprint);
     if (strlen(secret) >= TOKEN_SECRET_MAX) {
         return NULL;
     }
@@ -140,6 +172,39 @@ static size_t refuse_scope(struct api *api, struct http_request *request,
     (void)fail(&e, ERR_DENIED, "a token of scope '%s' may not %s %.120s", token->scope,
                http_request_method(request), http_request_path(request));
     return refuse(api, request, 403, &e);
+}
+
+/* A node's credential counts only together with the certificate that was made for this credential. A
+ * certificate out of its dates is good for one thing: to get the next one. */
+static bool node_proven(struct api *api, struct http_request *request, const struct route *route,
+                        const struct store_token *token)
+{
+    struct error e;
+    const struct http_node_cert *cert = http_tls_used(request) ? http_tls_node_cert(request) : NULL;
+    if (!http_tls_used(request)) {
+        return true;
+    }
+    if (cert == NULL || strcmp(cert->name, token->name) != 0 ||
+        strcmp(cert->credential, token->id) != 0) {
+        (void)fail(&e, ERR_DENIED,
+                   "node '%s' shows no certificate that was made for its credential; `weir node "
+                   "rejoin %s` lets it join anew",
+                   token->name, token->name);
+        (void)refuse(api, request, 401, &e);
+        return false;
+    }
+    const bool renews = route != NULL && route->handler == agent_certificate;
+    if (cert->off_ms > (renews ? CERT_LATE_MS_MAX : 0)) {
+        (void)fail(&e, ERR_DENIED,
+                   renews
+                       ? "the certificate of node '%s' ended too long ago; `weir node rejoin` lets "
+                         "the node join anew"
+                       : "the certificate of node '%s' is out of its dates; the node must renew it",
+                   token->name);
+        (void)refuse(api, request, renews ? 401 : 403, &e);
+        return false;
+    }
+    return true;
 }
 
 static bool same_site(struct api *api, struct http_request *request)
@@ -218,6 +283,9 @@ size_t api_on_head(void *ctx, struct http_request *request)
     if (!route_permits(route->permission, scope)) {
         return refuse_scope(api, request, token);
     }
+    if (token != NULL && scope == SCOPE_NODE && !node_proven(api, request, route, token)) {
+        return 0;
+    }
     call_begin(api, request, route, params, token);
     return route->body_max;
 }
@@ -266,6 +334,14 @@ void api_on_gone(void *ctx, struct http_request *request)
         call->gone(call, call->gone_ctx);
     }
     call_done(call);
+}
+
+const char *api_token_text(const struct call *call, const char *secret)
+{
+    const struct http_tls *tls = call->api->o.tls;
+    return tls == NULL || http_tls_facts(tls)->root[0] == '\0'
+               ? secret
+               : arena_fmt(call_arena(call), "%s.%s", secret, http_tls_facts(tls)->root);
 }
 
 void api_token_begin(const struct call *call, struct token_use *use,

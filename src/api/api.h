@@ -27,6 +27,7 @@ struct api_options {
     struct loop *loop;
     const char
         *listen_host; /* accepted as Host: besides localhost and address literals; NULL: none */
+    const struct http_tls *tls; /* NULL: plain HTTP */
     struct route_mounts mounts; /* other systems' interfaces (src/compat); none: zeroed */
 };
 

@@ -21,6 +21,9 @@ LIST_HEAD(token_uses, token_use);
 
 struct call;
 
+/* The secret as it is shown: with the fingerprint of the server's authority where there is one. */
+const char *api_token_text(const struct call *call, const char *secret);
+
 /* From now until api_token_end(), revoking the call's token cuts the stream. */
 void api_token_begin(const struct call *call, struct token_use *use,
                      void (*cut)(struct token_use *use));

@@ -6,6 +6,7 @@
 
 #include "core/core.h"
 #include "io/http_server.h"
+#include "io/x509_make.h"
 #include "store/store.h"
 
 #include <sys/queue.h>
@@ -75,6 +76,12 @@ struct api_host {
 
     /* Stores a token with the next commit. The token is valid from that commit on. */
     void (*token_put)(void *ctx, const struct store_token *token);
+
+    /* Signs the request of a node for a certificate. Call only on a server with TLS. *ret_renew_ms:
+     * after how long the node asks for its next one. node->now_ms and life_ms are the host's. */
+    must_use enum err (*node_sign)(void *ctx, const char *request, const struct x509_node *node,
+                                   struct arena *arena, const char **ret_pem, int64_t *ret_renew_ms,
+                                   struct error *e);
 
     /* Calls hold->fn when everything decided so far is on disk, which may be at once. */
     void (*hold)(void *ctx, struct parked_answer *hold);

@@ -94,6 +94,24 @@ void nodes_edit(struct call *call)
     }
 }
 
+/* Revokes the credential, and the join token that the node has used up: that token would let the same
+ * machine join again until it expires. */
+static void tokens_of_node_revoke(struct call *call, const char *node)
+{
+    const struct api_host *host = call->api->o.host;
+    const struct store_token *token;
+    size_t cursor = 0;
+    while ((token = token_set_next(call->api->o.tokens, &cursor)) != NULL) {
+        const bool credential = strcmp(token->scope, token_scope_name(SCOPE_NODE)) == 0 &&
+                                strcmp(token->name, node) == 0;
+        if (credential || (token->uses < 0 && strcmp(token->node, node) == 0)) {
+            struct store_token gone = *token;
+            gone.revoked = true;
+            host->token_put(host->ctx, &gone);
+        }
+    }
+}
+
 void nodes_remove(struct call *call)
 {
     const struct node *node = node_of(call);
@@ -105,15 +123,7 @@ void nodes_remove(struct call *call)
     if (!call_input(call, &in, &facts)) {
         return;
     }
-    /* The credential is revoked too, so that the removed node must join again. */
-    const struct api_host *host = call->api->o.host;
-    const struct store_token *token =
-        token_set_named(call->api->o.tokens, SCOPE_NODE, call->params[0]);
-    if (token != NULL) {
-        struct store_token gone = *token;
-        gone.revoked = true;
-        host->token_put(host->ctx, &gone);
-    }
+    tokens_of_node_revoke(call, call->params[0]);
     call_answer(call, 204, NULL);
 }
 
@@ -142,6 +152,6 @@ void nodes_rejoin(struct call *call)
     host->token_put(host->ctx, &token);
     struct json_out j;
     call_json(call, &j);
-    token_json(&j, &token, secret);
+    token_json(&j, &token, api_token_text(call, secret));
     call_answer_json(call, 201);
 }

@@ -89,7 +89,7 @@ void tokens_create(struct call *call)
     host->token_put(host->ctx, &token);
     struct json_out j;
     call_json(call, &j);
-    token_json(&j, &token, secret);
+    token_json(&j, &token, api_token_text(call, secret));
     call_answer_json(call, 201);
 }
 

@@ -9,6 +9,7 @@
 #include "cli/updir.h"
 #include "cli/item.h"
 #include "io/http_client.h"
+#include "io/tls_dir.h"
 #include "spec/resources_text.h"
 #include "core/model/limits.h"
 
@@ -137,7 +138,13 @@ static enum err server_start(struct up *up, struct error *e)
     child_arg(&args, "--dir");
     child_arg(&args, up->dir);
     child_arg(&args, "--listen");
-    child_arg(&args, arena_fmt(arena, "127.0.0.1:%u", port));
+    const char *address = args_text(&up->cli->args, "listen");
+    address = address == NULL ? "127.0.0.1" : address;
+    child_arg(&args,
+              arena_fmt(arena, strchr(address, ':') != NULL ? "[%s]:%u" : "%s:%u", address, port));
+    if (args_has(&up->cli->args, "insecure-listen")) {
+        child_arg(&args, "--insecure-listen");
+    }
     up->url = arena_fmt(arena, "http://127.0.0.1:%u", port);
     return child_start(&up->server, "server", &args, arena, e);
 }
@@ -158,6 +165,10 @@ static enum err agent_start(struct up *up, struct error *e)
     child_arg(&args, "default");
     child_arg(&args, "--join-token-file");
     child_arg(&args, arena_fmt(arena, "%s/join.token", up->dir));
+    if (tls_dir_has(arena, up->dir, TLS_DIR_TRUST)) {
+        child_arg(&args, "--ca");
+        child_arg(&args, tls_dir_path(arena, up->dir, TLS_DIR_TRUST));
+    }
     for (size_t i = 0; i < sizeof handed_on / sizeof *handed_on; i++) {
         const char *value = args_text(&up->cli->args, handed_on[i]);
         if (value != NULL) {
@@ -181,7 +192,7 @@ static enum err agent_start(struct up *up, struct error *e)
 /* Takes the address from the server's ready line: with --port 0 only the server knows the port. */
 static void url_take(struct up *up)
 {
-    const char *said = strstr(up->server.line, "http://");
+    const char *said = strstr(up->server.line, "http");
     if (said != NULL) {
         up->url = arena_strn(&up->cli->arena, said, strcspn(said, " \r\n"));
     }
@@ -335,7 +346,12 @@ static int64_t running_count(struct up *up)
         ERR_OK) {
         return -1;
     }
-    struct http_client *client = http_client_new(up->url, token);
+    const struct login login = {.url = up->url,
+                                .token = token,
+                                .ca = tls_dir_has(arena, up->dir, TLS_DIR_TRUST)
+                                          ? tls_dir_path(arena, up->dir, TLS_DIR_TRUST)
+                                          : NULL};
+    struct http_client *client = login_client(&login);
     struct http_call call = {
         .method = "GET", .path = "/api/v1/pools?limit=1000", .timeout_ms = COUNT_MS};
     struct http_reply reply;

@@ -5,13 +5,17 @@
 #include "cli/flags.h"
 
 const struct command *const command_tables[] = {
-    commands_first,   commands_task, commands_self,  commands_pool,
-    commands_account, commands_node, commands_admin, NULL,
+    commands_first, commands_task,  commands_self, commands_pool, commands_account,
+    commands_node,  commands_admin, commands_tls,  NULL,
 };
 
 static const struct flag flags_up[] = {
-    {"port", 'p', FLAG_NUMBER, "N", "port on 127.0.0.1 (default 8080; 0: a free one)",
+    {"port", 'p', FLAG_NUMBER, "N", "port (default 8080; 0: a free one)", COMPLETE_NONE, NULL},
+    {"listen", 0, FLAG_TEXT, "A",
+     "address to serve (default 127.0.0.1); others need a certificate: weir tls init",
      COMPLETE_NONE, NULL},
+    {"insecure-listen", 0, FLAG_BOOL, NULL, "allow plain HTTP beyond loopback", COMPLETE_NONE,
+     NULL},
     {"slots", 's', FLAG_NUMBER, "N", "slots of this node (default: its GPUs, else its cores)",
      COMPLETE_NONE, NULL},
     {"resources", 'r', FLAG_LIST, "'A=X B=Y'", "named resources of this node: 'foo=7 bar=1'",

@@ -132,9 +132,9 @@ const struct command commands_node[] = {
      .examples = "weir node drain n1\nweir node remove n1",
      .more =
          "A node on which tasks run is not removed: drain the node and let the tasks end, or kill\n"
-         "them. End the agent of the node first; an agent that still runs joins again with its "
-         "join\n"
-         "token.",
+         "them. Its credential, its certificate and the join token that it has used up are no "
+         "longer\n"
+         "accepted. An agent whose join token has uses left joins again: end the agent first.",
      .groups = {flags_yes, flags_json},
      .args_min = 1,
      .args_max = ARGS_ANY,
@@ -194,7 +194,13 @@ static const struct flag flags_server[] = {
      NULL},
     {"listen", 0, FLAG_TEXT, "A:P", "address and port (default 127.0.0.1:8080)", COMPLETE_NONE,
      NULL},
+    {"tls-cert", 0, FLAG_TEXT, "FILE", "the certificate (default: that of `weir tls init`)",
+     COMPLETE_FILES, NULL},
+    {"tls-key", 0, FLAG_TEXT, "FILE", "the key of the certificate", COMPLETE_FILES, NULL},
     {"insecure-listen", 0, FLAG_BOOL, NULL, "allow plain HTTP beyond loopback", COMPLETE_NONE,
+     NULL},
+    {"socket", 0, FLAG_TEXT, "FILE",
+     "as root and its own account, commands need no token here (root: D/weir.sock)", COMPLETE_FILES,
      NULL},
     {"ready-fd", 0, FLAG_NUMBER, "N",
      "write the address to this descriptor once the server is ready", COMPLETE_NONE, NULL},
@@ -208,6 +214,9 @@ static const struct flag flags_agent[] = {
      NULL},
     {"join-token", 0, FLAG_TEXT, "T", "the join token", COMPLETE_NONE, NULL},
     {"join-token-file", 0, FLAG_TEXT, "FILE", "a file that holds the join token", COMPLETE_FILES,
+     NULL},
+    {"ca", 0, FLAG_TEXT, "FILE",
+     "the authority that the server must have (default: as the join token says)", COMPLETE_FILES,
      NULL},
     {"config", 0, FLAG_TEXT, "FILE", "read these settings from a file: join_token_file: …",
      COMPLETE_FILES, NULL},
@@ -314,7 +323,8 @@ const struct command commands_admin[] = {
          "under a name beside other logins and uses it from now on; `weir context use` switches\n"
          "back. WEIR_CONTEXT=NAME uses another login for one command.",
      .examples = "weir login http://127.0.0.1:8080\nweir login https://weir.example --as "
-                 "prod\nweir login URL --token-file secret",
+                 "prod\nweir login URL --token-file secret\n"
+                 "weir login unix:/var/lib/weir/weir.sock",
      .groups = {flags_login, flags_json},
      .args_min = 1,
      .args_max = 1,

@@ -23,4 +23,5 @@ extern const struct command commands_pool[];
 extern const struct command commands_account[];
 extern const struct command commands_node[];
 extern const struct command commands_admin[];
+extern const struct command commands_tls[];
 extern const struct command commands_self[];

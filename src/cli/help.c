@@ -46,6 +46,7 @@ void help_all(FILE *out)
     section("Sharing", commands_account, out);
     section("Nodes", commands_node, out);
     section("Administration", commands_admin, out);
+    section("TLS", commands_tls, out);
     (void)fputs(
         "\n`weir COMMAND --help` shows examples and flags; `weir help TOPIC` tells more:\n  ", out);
     for (size_t i = 0; help_topic_name(i) != NULL; i++) {

@@ -6,6 +6,7 @@
 #include "cli/login_names.h"
 #include "cli/updir.h"
 #include "io/http_client.h"
+#include "io/tls_dir.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -115,8 +116,8 @@ bool login_is_local(const char *url)
 {
     const char *host = strstr(url, "://");
     host = host == NULL ? url : host + 3;
-    return strncmp(host, "127.", 4) == 0 || strncmp(host, "localhost", 9) == 0 ||
-           strncmp(host, "[::1]", 5) == 0;
+    return strncmp(host, "127.", 4) == 0 || strncmp(url, "unix:", 5) == 0 ||
+           strncmp(host, "localhost", 9) == 0 || strncmp(host, "[::1]", 5) == 0;
 }
 
 enum err login_save(struct arena *arena, const char *name, const struct login_entry *entry,
@@ -138,6 +139,23 @@ enum err login_save(struct arena *arena, const char *name, const struct login_en
                   entry->token_file != NULL ? "\n" : "", entry->dir != NULL ? "dir: " : "",
                   entry->dir != NULL ? entry->dir : "", entry->dir != NULL ? "\n" : "");
     return login_file_write(arena, path, text, 0600, e);
+}
+
+/* Which authority must the server have? A token may carry its fingerprint; a `weir up` on this machine
+ * has it in a file. */
+static void trust_find(struct arena *arena, struct login *login)
+{
+    if (login->token != NULL) {
+        http_trust_split(login->token, arena, &login->token, &login->fingerprint);
+    }
+    if (login->fingerprint != NULL) {
+        const char *dir = arena_fmt(arena, "%s/ca", login_config_dir(arena));
+        (void)!login_dirs_make(arena, dir, 0700,
+                               NULL); /* a failure shows when the file is written */
+        login->ca = arena_fmt(arena, "%s/%s.pem", dir, login->fingerprint);
+    } else if (login->dir != NULL && tls_dir_has(arena, login->dir, TLS_DIR_TRUST)) {
+        login->ca = tls_dir_path(arena, login->dir, TLS_DIR_TRUST);
+    }
 }
 
 /* Reads the login saved under this name, if there is one. */
@@ -237,8 +255,15 @@ enum err login_find(struct arena *arena, const char *server_flag, struct login *
         login.token = token;
     }
     login.saved = wanted == NULL;
+    trust_find(arena, &login);
     *ret = login;
     return ERR_OK;
+}
+
+static void trust_give(struct http_client *client, const struct login *login)
+{
+    http_client_trust(client,
+                      &(struct http_trust){.ca = login->ca, .fingerprint = login->fingerprint});
 }
 
 static void look_again(struct http_client *client)
@@ -248,6 +273,7 @@ static void look_again(struct http_client *client)
     arena_init(&arena);
     if (login_find(&arena, NULL, &login, NULL) == ERR_OK && login.url != NULL) {
         http_client_aim(client, login.url, login.token);
+        trust_give(client, &login);
     }
     arena_done(&arena);
 }
@@ -255,6 +281,7 @@ static void look_again(struct http_client *client)
 struct http_client *login_client(const struct login *login)
 {
     struct http_client *client = http_client_new(login->url, login->token);
+    trust_give(client, login);
     if (login->saved) {
         http_client_on_lost(client, look_again);
     }

@@ -19,7 +19,9 @@ struct login {
     const char *dir;     /* directory of the `weir up` that the server belongs to, or NULL */
     const char *from;    /* the source of the address, for messages */
     const char *context; /* the name of the saved login that was used; NULL: none was */
-    bool saved;          /* the address comes from the saved login, which may change */
+    const char *ca;      /* path of the authority that the server must have; NULL: the system's */
+    const char *fingerprint; /* of that authority, from the token; NULL: not known */
+    bool saved;              /* the address comes from the saved login, which may change */
 };
 
 /* Finds the login. Without any login the result is ERR_OK and url is NULL. */

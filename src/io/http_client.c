@@ -9,10 +9,10 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "io/http_again.h"
+#include "io/http_trust_internal.h"
 
 #include <curl/curl.h>
 #include <poll.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -31,6 +31,7 @@ struct http_client {
     CURLM *multi;
     char *url;
     char *token;
+    struct http_trust trust; /* a copy; without its fingerprint once the file is known to have it */
     http_lost_fn lost;
 };
 
@@ -53,16 +54,9 @@ struct exchange {
     char text[CURL_ERROR_SIZE];
 };
 
-static pthread_once_t global_once = PTHREAD_ONCE_INIT;
-
-static void global_init(void)
-{
-    must(curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK);
-}
-
 struct http_client *http_client_new(const char *url, const char *token)
 {
-    must(pthread_once(&global_once, global_init) == 0);
+    http_trust_begin();
     struct http_client *client = xcalloc(1, sizeof *client);
     client->easy = curl_easy_init();
     client->multi = curl_multi_init();
@@ -83,6 +77,11 @@ void http_client_aim(struct http_client *client, const char *url, const char *to
     client->token = token != NULL ? xstrdup(token) : NULL;
 }
 
+void http_client_trust(struct http_client *client, const struct http_trust *trust)
+{
+    http_trust_copy(&client->trust, trust);
+}
+
 void http_client_on_lost(struct http_client *client, http_lost_fn fn)
 {
     client->lost = fn;
@@ -95,6 +94,7 @@ void http_client_free(struct http_client *client)
     }
     curl_easy_cleanup(client->easy);
     (void)curl_multi_cleanup(client->multi);
+    http_client_trust(client, &(struct http_trust){0});
     free(client->url);
     free(client->token);
     free(client);
@@ -241,19 +241,17 @@ static enum err options_set(struct exchange *x, struct error *e)
     int64_t connect_ms = timeout_ms < CLIENT_CONNECT_MS_MAX ? timeout_ms : CLIENT_CONNECT_MS_MAX;
     headers_make(x);
     curl_easy_reset(easy);
-    char *url = arena_fmt(&x->scratch, "%s%s", x->client->url, call->path);
+    const bool local = strncmp(x->client->url, "unix:/", 6) == 0;
+    char *url =
+        arena_fmt(&x->scratch, "%s%s", local ? "http://localhost" : x->client->url, call->path);
+    (void)curl_easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, local ? x->client->url + 5 : NULL);
     CURLcode r = strlen(url) < CLIENT_URL_BYTES_MAX ? curl_easy_setopt(easy, CURLOPT_URL, url)
                                                     : CURLE_URL_MALFORMAT;
     if (r == CURLE_OK) {
         r = curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     }
+    http_trust_set(&x->client->trust, easy);
     (void)curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, x->text);
-    (void)curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    (void)curl_easy_setopt(easy, CURLOPT_PROXY, "");
-    (void)curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
-    (void)curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-    (void)curl_easy_setopt(easy, CURLOPT_USERAGENT, "weir/" WEIR_VERSION);
-    (void)curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
     (void)curl_easy_setopt(easy, CURLOPT_MAXAGE_CONN, (long)CLIENT_KEEP_S_MAX);
     (void)curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, may_repeat(call) ? 0L : 1L);
     (void)curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)connect_ms);
@@ -343,8 +341,9 @@ static enum err failure_of(const struct exchange *x, CURLcode code, struct error
     if (code == CURLE_URL_MALFORMAT || code == CURLE_UNSUPPORTED_PROTOCOL) {
         return fail(e, ERR_INVALID, "'%s' is not an http or https URL", url);
     }
-    if (code == CURLE_PEER_FAILED_VERIFICATION) {
-        return fail(e, ERR_DENIED, "%s is not who it should be: %s", url, text);
+    if (code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CACERT_BADFILE ||
+        code == CURLE_SSL_CERTPROBLEM) {
+        return http_trust_failed(url, x->client->trust.ca, text, e);
     }
     if (code == CURLE_OPERATION_TIMEDOUT && !never_sent(x->client->easy)) {
         return fail(e, ERR_TIMEOUT, "no answer from %s: %s", url, text);
@@ -357,7 +356,8 @@ static enum err try_once(struct exchange *x, bool *ret_sent, struct error *e)
 {
     CURL *easy = x->client->easy;
     *ret_sent = false;
-    enum err r = options_set(x, e);
+    enum err r = http_trust_ready(x->client->url, &x->client->trust, e);
+    r = r == ERR_OK ? options_set(x, e) : r;
     if (r != ERR_OK) {
         return r;
     }

@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/fail.h"
 #include "base/str.h"
+#include "io/http_trust.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,7 +21,7 @@ enum {
     HTTP_SLOW_ANSWER_MS = 5000,
 };
 
-/* `url` is http or https, for example "http://127.0.0.1:8080". `token` may be NULL and is sent as
+/* `url` is http or https, for example "http://127.0.0.1:8080", or "unix:/path/of/a/socket". `token` may be NULL and is sent as
  * "Authorization: Bearer". Both texts are copied. The first call connects. */
 struct http_client *http_client_new(const char *url, const char *token);
 void http_client_free(struct http_client *client); /* NULL is allowed */
@@ -28,6 +29,9 @@ void http_client_free(struct http_client *client); /* NULL is allowed */
 /* Sets another address, and the token for it; both are copied. Call only between calls, or from an
  * http_lost_fn. */
 void http_client_aim(struct http_client *client, const char *url, const char *token);
+
+/* Which certificates the client takes and shows from its next connection on. The paths are copied. */
+void http_client_trust(struct http_client *client, const struct http_trust *trust);
 
 /* Called on the calling thread, before a further try (http_call.retry_ms) at a server that could
  * not be reached. The callback may call http_client_aim() where the server has moved. */

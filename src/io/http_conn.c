@@ -50,6 +50,7 @@ void http_conn_notify(void *cls, struct MHD_Connection *connection, void **socke
         const union MHD_ConnectionInfo *info =
             MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
         struct http_conn *conn = xcalloc(1, sizeof *conn);
+        conn->server = server;
         conn->fd = info->connect_fd;
         conn_add(server, conn);
         http_guard_enter(

@@ -18,6 +18,7 @@
 #include "io/http_stream.h"
 #include "io/http_url.h"
 
+#include <gnutls/abstract.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -53,7 +54,10 @@ TAILQ_HEAD(http_conn_list, http_conn);
 struct http_conn {
     struct http_conn *next; /* in the server's list of connections */
     struct http_conn *prev;
+    struct http_server *server;
     int fd;
+    struct http_node_cert node;
+    bool peer_read;               /* `node` says what the client's certificate is */
     struct http_request *request; /* the request in progress, or NULL */
     bool half_closed; /* the last sweep saw the client's end, with no request to answer */
     /* Of http_guard.c: */
@@ -108,6 +112,7 @@ struct http_server {
     struct http_conn *conns;
     VEC(struct pollfd) polls; /* used by http_conn_sweep() */
     uint16_t port;
+    bool local; /* listens on a file */
     unsigned connections;
     unsigned ending; /* of them given up and not closed yet */
     uint64_t given_up;
@@ -149,6 +154,14 @@ void http_conn_notify(void *cls, struct MHD_Connection *connection, void **socke
 
 /* Looks at all connections for clients that left without the library noticing. */
 void http_conn_sweep(void *ctx);
+
+/* http_listen.c: makes the listening socket of the options. */
+must_use enum err http_listen(const struct http_server_options *options, int *ret_fd,
+                              uint16_t *ret_port, struct error *e);
+
+/* http_tls.c: gives GnuTLS the certificate for a handshake; and the authority of the nodes, as PEM. */
+gnutls_certificate_retrieve_function3 http_tls_retrieve;
+const char *http_tls_nodes_pem(const struct http_tls *tls);
 
 /* http_guard.c: the limits of time and number. */
 

@@ -143,6 +143,10 @@ const char *http_request_peer(struct http_request *request)
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
     const struct sockaddr *address = info != NULL ? info->client_addr : NULL;
+    if (request->server->local) {
+        (void)str_copy(request->peer, sizeof request->peer, "local");
+        return request->peer;
+    }
     if (address != NULL && address->sa_family == AF_INET) {
         const struct sockaddr_in *v4 = (const struct sockaddr_in *)(const void *)address;
         (void)inet_ntop(AF_INET, &v4->sin_addr, request->peer, sizeof request->peer);
@@ -151,6 +155,18 @@ const char *http_request_peer(struct http_request *request)
         (void)inet_ntop(AF_INET6, &v6->sin6_addr, request->peer, sizeof request->peer);
     }
     return request->peer;
+}
+
+bool http_request_uid(const struct http_request *request, unsigned *ret_uid)
+{
+    struct ucred peer;
+    socklen_t len = sizeof peer;
+    if (!request->server->local ||
+        getsockopt(request->conn->fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) != 0) {
+        return false;
+    }
+    *ret_uid = peer.uid;
+    return true;
 }
 
 struct arena *http_request_arena(struct http_request *request)

@@ -5,6 +5,8 @@
 #include "base/arena.h"
 #include "base/str.h"
 
+#include <stdbool.h>
+
 struct http_request;
 
 /* The parts of the request. All texts live as long as the request. */
@@ -22,7 +24,9 @@ void http_request_query_each(const struct http_request *request,
 const char *http_request_header(const struct http_request *request, const char *name);
 struct str http_request_body(const struct http_request *request); /* with a NUL behind it */
 const char *http_request_peer(struct http_request *request);      /* the client's address */
-struct arena *http_request_arena(struct http_request *request);   /* freed with the request */
+/* The account of a client that came by a file on this machine, as the kernel says. False: by TCP. */
+bool http_request_uid(const struct http_request *request, unsigned *ret_uid);
+struct arena *http_request_arena(struct http_request *request); /* freed with the request */
 /* For the handler's own use. */
 void http_request_set_data(struct http_request *request, void *data);
 void *http_request_data(const struct http_request *request);

@@ -16,21 +16,22 @@
 #include "io/http_internal.h"
 #include "io/http_request.h"
 
-#include <arpa/inet.h>
-#include <errno.h>
-#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 enum {
-    SERVER_BACKLOG = 1024,
     SERVER_PUMP_MAX = 16, /* runs of the library in a row before other callbacks have their turn */
     /* Bytes read of a refused body; beyond it the connection closes. */
     SERVER_DISCARD_MAX = 16 * 1024 * 1024,
 };
+
+/* TLS 1.2 and 1.3 with forward secrecy and authenticated encryption only. */
+#define SERVER_PRIORITIES                                                                          \
+    "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-KX-ALL:+ECDHE-ECDSA:+ECDHE-RSA:-CIPHER-ALL:"      \
+    "+AES-256-GCM:+CHACHA20-POLY1305:+AES-128-GCM:-MAC-ALL:+AEAD:-GROUP-ALL:+GROUP-X25519:"        \
+    "+GROUP-SECP256R1:+GROUP-SECP384R1:-SIGN-RSA-SHA1:-SIGN-ECDSA-SHA1:%SERVER_PRECEDENCE"
 
 /* Running the library. */
 
@@ -294,55 +295,6 @@ static void completed(void *cls, struct MHD_Connection *connection, void **con_c
 
 /* Starting and stopping the server. */
 
-static enum err address_parse(const struct http_server_options *options,
-                              struct sockaddr_storage *ret, socklen_t *ret_len, struct error *e)
-{
-    struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons(options->port)};
-    struct sockaddr_in6 v6 = {.sin6_family = AF_INET6, .sin6_port = htons(options->port)};
-    if (inet_pton(AF_INET, options->address, &v4.sin_addr) == 1) {
-        memcpy(ret, &v4, sizeof v4);
-        *ret_len = sizeof v4;
-    } else if (inet_pton(AF_INET6, options->address, &v6.sin6_addr) == 1) {
-        memcpy(ret, &v6, sizeof v6);
-        *ret_len = sizeof v6;
-    } else {
-        return fail(e, ERR_INVALID, "'%s' is not an IPv4 or IPv6 address", options->address);
-    }
-    return ERR_OK;
-}
-
-static enum err socket_listen(const struct http_server_options *options, int *ret_fd,
-                              uint16_t *ret_port, struct error *e)
-{
-    struct sockaddr_storage address = {0};
-    socklen_t len = 0;
-    enum err r = address_parse(options, &address, &len, e);
-    if (r != ERR_OK) {
-        return r;
-    }
-    int fd = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0) {
-        return fail_errno(e, ERR_IO, errno, "cannot make a socket");
-    }
-    int on = 1;
-    (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    /* Accepted sockets inherit it. */
-    (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    if (bind(fd, (struct sockaddr *)&address, len) != 0 || listen(fd, SERVER_BACKLOG) != 0 ||
-        getsockname(fd, (struct sockaddr *)&address, &len) != 0) {
-        int number = errno;
-        (void)close(fd);
-        return fail_errno(e, number == EADDRINUSE ? ERR_CONFLICT : ERR_IO, number,
-                          "cannot listen on %s port %u", options->address, options->port);
-    }
-    in_port_t port = address.ss_family == AF_INET
-                         ? ((struct sockaddr_in *)(void *)&address)->sin_port
-                         : ((struct sockaddr_in6 *)(void *)&address)->sin6_port;
-    *ret_fd = fd;
-    *ret_port = ntohs(port);
-    return ERR_OK;
-}
-
 static struct MHD_Daemon *daemon_start(struct http_server *server, int fd)
 {
     const struct http_server_options *options = &server->options;
@@ -350,13 +302,26 @@ static struct MHD_Daemon *daemon_start(struct http_server *server, int fd)
     /* A connection above connections_max gets an answer that says so. A connection above this limit
      * waits in the backlog. */
     unsigned limit = options->connections_max + http_guard_extra(options->connections_max);
-    return MHD_start_daemon(
-        MHD_USE_EPOLL | MHD_USE_TURBO | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, access_any, server,
-        MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, limit,
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HTTP_HEAD_MAX, MHD_OPTION_CONNECTION_TIMEOUT,
-        idle_s, MHD_OPTION_URI_LOG_CALLBACK, target_seen, server, MHD_OPTION_UNESCAPE_CALLBACK,
-        target_kept, server, MHD_OPTION_NOTIFY_COMPLETED, completed, server,
-        MHD_OPTION_NOTIFY_CONNECTION, http_conn_notify, server, MHD_OPTION_END);
+    unsigned flags = MHD_USE_EPOLL | MHD_USE_TURBO | MHD_ALLOW_SUSPEND_RESUME;
+    const struct MHD_OptionItem plain[] = {{MHD_OPTION_END, 0, NULL}};
+    struct MHD_OptionItem secure[] = {
+        {MHD_OPTION_HTTPS_CERT_CALLBACK2, 0, (void *)http_tls_retrieve},
+        {MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)SERVER_PRIORITIES},
+        {MHD_OPTION_HTTPS_MEM_TRUST, 0, NULL},
+        {MHD_OPTION_END, 0, NULL},
+    };
+    if (options->tls != NULL) {
+        flags |= MHD_USE_TLS;
+        secure[2].ptr_value = (void *)(uintptr_t)http_tls_nodes_pem(options->tls);
+    }
+    return MHD_start_daemon(flags, 0, NULL, NULL, access_any, server, MHD_OPTION_ARRAY,
+                            options->tls != NULL ? secure : plain, MHD_OPTION_LISTEN_SOCKET, fd,
+                            MHD_OPTION_CONNECTION_LIMIT, limit, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+                            (size_t)HTTP_HEAD_MAX, MHD_OPTION_CONNECTION_TIMEOUT, idle_s,
+                            MHD_OPTION_URI_LOG_CALLBACK, target_seen, server,
+                            MHD_OPTION_UNESCAPE_CALLBACK, target_kept, server,
+                            MHD_OPTION_NOTIFY_COMPLETED, completed, server,
+                            MHD_OPTION_NOTIFY_CONNECTION, http_conn_notify, server, MHD_OPTION_END);
 }
 
 must_use enum err http_server_new(const struct http_server_options *options,
@@ -366,13 +331,15 @@ must_use enum err http_server_new(const struct http_server_options *options,
     must(options->connections_max > 0);
     int fd = -1;
     uint16_t port = 0;
-    enum err r = socket_listen(options, &fd, &port, e);
+    enum err r = http_listen(options, &fd, &port, e);
     if (r != ERR_OK) {
         return r;
     }
     struct http_server *server = xcalloc(1, sizeof *server);
     server->options = *options;
-    server->options.address = NULL; /* borrowed for this call only */
+    server->options.address = NULL; /* both borrowed for this call only */
+    server->options.unix_path = NULL;
+    server->local = options->unix_path != NULL;
     server->options.connections_max = http_guard_max(options->connections_max);
     server->addresses = map_new();
     TAILQ_INIT(&server->idle);
@@ -382,7 +349,7 @@ must_use enum err http_server_new(const struct http_server_options *options,
         (void)close(fd);
         map_free(server->addresses);
         free(server);
-        return fail(e, ERR_IO, "cannot start the HTTP server on port %u", port);
+        return fail(e, ERR_IO, "cannot start the HTTP server");
     }
     const union MHD_DaemonInfo *info =
         MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_EPOLL_FD);

@@ -14,6 +14,7 @@
 #include "base/arena.h"
 #include "base/fail.h"
 #include "base/str.h"
+#include "io/http_tls.h"
 #include "io/loop.h"
 
 #include <stdbool.h>
@@ -32,6 +33,10 @@ struct http_server_options {
     struct loop *loop;
     const char *address; /* for example "127.0.0.1" or "::1" */
     uint16_t port;       /* 0: any free port */
+    /* Not NULL: listens on this file (mode 0600) and not on an address. */
+    const char *unix_path;
+    /* Not NULL: TLS with this certificate; borrowed until the server is freed. */
+    struct http_tls *tls;
     /* Connections in all; fewer where the process may not open so many files. Above a limit the
      * oldest connection without a request is closed; if there is none, the newest one gets 503. */
     unsigned connections_max;

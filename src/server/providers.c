@@ -20,6 +20,7 @@ enum {
     LIST_MS = 2000,       /* from one look at all machines to the next */
     LIST_IDLE_MS = 60000, /* likewise, while there are no launches */
     URL_MAX = 512,
+    FINGERPRINT_MAX = 128,
     NODE_NAME_MAX = NAME_LEN_MAX + 1,
 };
 
@@ -36,6 +37,7 @@ struct providers {
     struct provider *at[POOL_PROVIDER_COUNT]; /* NULL: the kind has none, or it could not be made */
     struct loop_timer *timer;
     char url[URL_MAX]; /* "": no order may go out yet */
+    char fingerprint[FINGERPRINT_MAX];
     VEC(struct provider_said *) said;
     VEC(launch_id) listed; /* launches whose machines the list under way has named */
 };
@@ -117,7 +119,10 @@ static void launch_now(struct providers *providers, const struct core *core,
     struct provider *provider = provider_of(providers, launch->pool);
     char key[PROVIDER_KEY_MAX];
     char node[NODE_NAME_MAX + 32];
+    char token[TOKEN_SECRET_MAX + FINGERPRINT_MAX + 1];
+    const char *dot = providers->fingerprint[0] != '\0' ? "." : "";
     must(pool != NULL);
+    (void)snprintf(token, sizeof token, "%s%s%s", secret, dot, providers->fingerprint);
     provider_key(query_server_uuid(core), launch->id, key);
     (void)snprintf(node, sizeof node, "%s-%" PRIu64, query_pool_name(core, launch->pool),
                    launch->id.v);
@@ -141,7 +146,7 @@ static void launch_now(struct providers *providers, const struct core *core,
                                         .cpu_milli = pool->node_cpu_milli,
                                         .memory_bytes = pool->node_memory_bytes,
                                         .server = providers->url,
-                                        .join_token = secret,
+                                        .join_token = token,
                                     });
 }
 
@@ -217,11 +222,12 @@ void providers_committed(struct providers *providers, const struct batch *batch)
     }
 }
 
-void providers_start(struct providers *providers, const char *url)
+void providers_start(struct providers *providers, const char *url, const char *fingerprint)
 {
     const struct core *core = ledger_core(providers->o.ledger);
     must(core != NULL);
     must(str_copy(providers->url, sizeof providers->url, url));
+    must(str_copy(providers->fingerprint, sizeof providers->fingerprint, fingerprint));
     for (const struct launch *launch = query_launch_next(core, (launch_id){0}); launch != NULL;
          launch = query_launch_next(core, launch->id)) {
         order_give(providers,

@@ -20,8 +20,9 @@ struct providers_options {
 struct providers *providers_new(const struct providers_options *options);
 void providers_free(struct providers *providers); /* NULL is fine; the machines stay */
 
-/* The server is reachable at `url`: gives all open orders, also of machines that are up already. */
-void providers_start(struct providers *providers, const char *url);
+/* The server is reachable at `url`: gives all open orders, also of machines that are up already. `fingerprint` is that of
+ * its authority; "": the server speaks no TLS. */
+void providers_start(struct providers *providers, const char *url, const char *fingerprint);
 
 /* The batch is on disk: gives its orders to providers. */
 void providers_committed(struct providers *providers, const struct batch *batch);

@@ -20,6 +20,7 @@
 
 enum {
     HEARTBEAT_MS = 10000,
+    LOCAL_CONNECTIONS_MAX = 256,
     CONNECTIONS_MAX = 12000,
     IDLE_S = 90,
     PRUNE_FIRST_MS = 60 * 1000,
@@ -64,6 +65,9 @@ static void prune_due(void *ctx)
 {
     struct server *server = ctx;
     struct store_job *job = xcalloc(1, sizeof *job);
+    if (server->tls != NULL) {
+        server_tls_look(server->tls);
+    }
     job->kind = STORE_PRUNE;
     job->now_ms = ledger_now_ms(server->ledger);
     store_thread_do(server->store, job);
@@ -141,8 +145,14 @@ static void reload_asked(void *ctx)
     struct server_file file;
     const char *report;
     struct error e;
-    if (server->o.config == NULL || ledger_state(server->ledger) != LEDGER_OPEN) {
-        log_warn("nothing to reload now");
+    if (server->tls != NULL) {
+        server_tls_reload(server->tls);
+    }
+    if (server->o.config == NULL) {
+        return;
+    }
+    if (ledger_state(server->ledger) != LEDGER_OPEN) {
+        log_warn("the configuration cannot be read again now");
         return;
     }
     arena_init(&arena);
@@ -160,25 +170,23 @@ static void reload_asked(void *ctx)
 
 static void url_write(struct server *server)
 {
-    char url[512];
     struct error e;
-    bool v6 = strchr(server->o.address, ':') != NULL;
-    int len = snprintf(url, sizeof url, "http://%s%s%s:%u\n", v6 ? "[" : "", server->o.address,
-                       v6 ? "]" : "", http_server_port(server->http));
-    must(len > 0);
-    must(len < (int)sizeof url);
-    if (secrets_write_file(server->o.dir, "server.url", url, 0644, &e) != ERR_OK) {
+    const char *url = server_tls_url(server->tls, server->o.address, http_server_port(server->http),
+                                     &server->arena);
+    const char *line = arena_fmt(&server->arena, "%s\n", url);
+    if (secrets_write_file(server->o.dir, "server.url", line, 0644, &e) != ERR_OK) {
         log_warn("agents and commands must be told the address by hand", kv_error(&e));
     }
     if (server->o.ready_fd >= 0) {
-        if (write(server->o.ready_fd, url, (size_t)len) != len) {
+        if (write(server->o.ready_fd, line, strlen(line)) != (ssize_t)strlen(line)) {
             log_warn("cannot write to --ready-fd that the server is ready");
         }
         (void)close(server->o.ready_fd);
     }
-    url[len - 1] = '\0';
-    log_info("serving", kv_str("url", url), kv_str("data", server->o.dir));
-    providers_start(server->providers, url);
+    log_info("serving", kv_str("url", url), kv_str("address", server->o.address),
+             kv_str("data", server->o.dir));
+    const struct http_tls *tls = server_tls_http(server->tls);
+    providers_start(server->providers, url, tls != NULL ? http_tls_facts(tls)->fingerprint : "");
 }
 
 /* Each connection is an open file: uses the highest number of files that the system allows. */
@@ -206,6 +214,22 @@ static void connections_tell(const struct server *server)
     }
 }
 
+/* The second way in. The server goes on without it. */
+static void socket_open(struct server *server, const struct http_server_options *like)
+{
+    struct http_server_options options = *like;
+    struct error e;
+    if (server->o.socket == NULL) {
+        return;
+    }
+    options.unix_path = server->o.socket;
+    options.tls = NULL;
+    options.connections_max = LOCAL_CONNECTIONS_MAX;
+    if (http_server_new(&options, &server->local, &e) != ERR_OK) {
+        log_warn("there is no socket for commands on this machine", kv_error(&e));
+    }
+}
+
 /* The start is on disk: opens the port. */
 static void port_open(struct parked_answer *hold, const struct error *failure)
 {
@@ -215,6 +239,7 @@ static void port_open(struct parked_answer *hold, const struct error *failure)
         .loop = server->loop,
         .address = server->o.address,
         .port = server->o.port,
+        .tls = server_tls_http(server->tls),
         .connections_max = CONNECTIONS_MAX,
         .idle_s = IDLE_S,
         .on_head = api_on_head,
@@ -231,6 +256,7 @@ static void port_open(struct parked_answer *hold, const struct error *failure)
                   kv_u64("port", server->o.port), kv_error(&e));
     } else {
         connections_tell(server);
+        socket_open(server, &http);
         url_write(server);
         return;
     }
@@ -357,6 +383,7 @@ static enum err server_open(struct server *server, struct error *e)
     r = r == ERR_OK ? loop_signal(server->loop, SIGHUP, reload_asked, server, e) : r;
     r = r == ERR_OK ? store_open(&options, &store, e) : r;
     r = r == ERR_OK ? parts_make(server, store, e) : r;
+    r = r == ERR_OK ? server_tls_open(&server->o, wall_ms(), &server->tls, e) : r;
     if (r != ERR_OK) {
         return r;
     }
@@ -366,6 +393,7 @@ static enum err server_open(struct server *server, struct error *e)
         .tokens = server->tokens,
         .loop = server->loop,
         .listen_host = server->o.address,
+        .tls = server_tls_http(server->tls),
     });
     server->prune = loop_timer_new(server->loop, prune_due, server);
     server->stop = loop_timer_new(server->loop, stop_due, server);
@@ -379,6 +407,11 @@ static void server_close(struct server *server)
 {
     http_server_free(server->http);
     server->http = NULL;
+    if (server->local != NULL) {
+        http_server_free(server->local);
+        (void)unlink(server->o.socket);
+    }
+    server_tls_close(server->tls);
     if (server->snapshots != NULL && server->exit_status == 0) {
         snapshots_final(server->snapshots);
     }

@@ -35,6 +35,14 @@ static enum verdict host_input(void *ctx, struct input *in, struct facts *out)
     return ledger_input(server->ledger, in, out);
 }
 
+static enum err host_node_sign(void *ctx, const char *request, const struct x509_node *node,
+                               struct arena *arena, const char **ret_pem, int64_t *ret_renew_ms,
+                               struct error *e)
+{
+    const struct server *server = ctx;
+    return server_tls_sign(server->tls, request, node, arena, ret_pem, ret_renew_ms, e);
+}
+
 static void host_token_put(void *ctx, const struct store_token *token)
 {
     struct server *server = ctx;
@@ -111,6 +119,7 @@ void server_host_init(struct server *server)
         .room = host_room,
         .input = host_input,
         .token_put = host_token_put,
+        .node_sign = host_node_sign,
         .hold = host_hold,
         .await_core = host_await_core,
         .unhold = host_unhold,

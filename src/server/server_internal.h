@@ -6,6 +6,7 @@
 #include "server/agents.h"
 #include "server/providers.h"
 #include "server/server_options.h"
+#include "server/server_tls.h"
 #include "server/schedule.h"
 #include "server/snapshots.h"
 
@@ -24,7 +25,9 @@ struct server {
     struct providers *providers;
     struct api_host host;
     struct api *api;
-    struct http_server *http; /* NULL until the start is on disk */
+    struct http_server *http;  /* NULL until the start is on disk */
+    struct http_server *local; /* on a file, for commands on this machine; NULL: none */
+    struct server_tls *tls;    /* NULL: plain HTTP */
     struct loop_timer *prune;
     struct loop_timer *stop;
     struct parked_answer ready;

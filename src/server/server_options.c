@@ -3,6 +3,7 @@
 #include "server/server_options.h"
 
 #include "base/buf.h"
+#include "io/tls_dir.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +14,7 @@ enum { CONFIG_BYTES_MAX = 4 * 1024 * 1024, READ_BYTES = 64 * 1024 };
 
 static const char usage[] =
     "use: weir server --config FILE | --dir DIR [--listen ADDRESS:PORT] [--ready-fd N] "
-    "[--insecure-listen]";
+    "[--tls-cert FILE --tls-key FILE] [--insecure-listen] [--socket FILE]";
 
 static enum err text_read(const char *path, struct arena *arena, struct str *ret, struct error *e)
 {
@@ -60,14 +61,23 @@ struct raw_options {
     const char *listen;
     const char *ready_fd;
     bool insecure_listen;
+    const char *socket;
+    const char *tls_cert;
+    const char *tls_key;
 };
 
 static enum err raw_read(int argc, char **argv, struct raw_options *ret, struct error *e)
 {
     static const struct option known[] = {
-        {"config", required_argument, NULL, 'c'},    {"dir", required_argument, NULL, 'd'},
-        {"listen", required_argument, NULL, 'l'},    {"ready-fd", required_argument, NULL, 'r'},
-        {"insecure-listen", no_argument, NULL, 'i'}, {NULL, 0, NULL, 0},
+        {"config", required_argument, NULL, 'c'},
+        {"dir", required_argument, NULL, 'd'},
+        {"listen", required_argument, NULL, 'l'},
+        {"ready-fd", required_argument, NULL, 'r'},
+        {"insecure-listen", no_argument, NULL, 'i'},
+        {"tls-cert", required_argument, NULL, 't'},
+        {"tls-key", required_argument, NULL, 'k'},
+        {"socket", required_argument, NULL, 's'},
+        {NULL, 0, NULL, 0},
     };
     int c;
     optind = 1;
@@ -90,6 +100,15 @@ static enum err raw_read(int argc, char **argv, struct raw_options *ret, struct 
         case 'i':
             ret->insecure_listen = true;
             break;
+        case 't':
+            ret->tls_cert = optarg;
+            break;
+        case 's':
+            ret->socket = optarg;
+            break;
+        case 'k':
+            ret->tls_key = optarg;
+            break;
         default:
             return fail(e, ERR_USAGE, "'%s' is not understood; %s", argv[optind - 1], usage);
         }
@@ -99,6 +118,29 @@ static enum err raw_read(int argc, char **argv, struct raw_options *ret, struct 
     }
     if (ret->config == NULL && ret->dir == NULL) {
         return fail(e, ERR_USAGE, "no data directory; %s", usage);
+    }
+    return ERR_OK;
+}
+
+/* Beyond loopback there must be a certificate, or the word that plain HTTP is meant. */
+static enum err tls_choose(const struct raw_options *raw, struct arena *arena,
+                           struct server_options *ret, struct error *e)
+{
+    /* Tasks of a server that is not root's may run with its account, and must not become administrators. */
+    ret->socket = raw->socket != NULL ? raw->socket
+                  : geteuid() == 0    ? arena_fmt(arena, "%s/weir.sock", ret->dir)
+                                      : NULL;
+    ret->tls_cert = raw->tls_cert != NULL ? raw->tls_cert : ret->file.tls_cert;
+    ret->tls_key = raw->tls_key != NULL ? raw->tls_key : ret->file.tls_key;
+    if ((ret->tls_cert == NULL) != (ret->tls_key == NULL)) {
+        return fail(e, ERR_USAGE, "a certificate needs its key: --tls-cert FILE --tls-key FILE");
+    }
+    if (ret->tls_cert == NULL && !tls_dir_has(arena, ret->dir, TLS_DIR_CERT) &&
+        !ret->insecure_listen && !server_file_listen_is_loopback(ret->address)) {
+        return fail(e, ERR_USAGE,
+                    "'%s' is reachable from other machines and there is no certificate; `weir tls "
+                    "init --dir %.80s` makes one; or listen on 127.0.0.1, or say --insecure-listen",
+                    ret->address, ret->dir);
     }
     return ERR_OK;
 }
@@ -130,11 +172,5 @@ enum err server_options_read(int argc, char **argv, struct arena *arena, struct 
         }
         ret->ready_fd = (int)ready_fd;
     }
-    if (r == ERR_OK && !ret->insecure_listen && !server_file_listen_is_loopback(ret->address)) {
-        return fail(e, ERR_USAGE,
-                    "'%s' is reachable from other machines and there is no TLS; listen on "
-                    "127.0.0.1, or say --insecure-listen",
-                    ret->address);
-    }
-    return r;
+    return r == ERR_OK ? tls_choose(&raw, arena, ret, e) : r;
 }

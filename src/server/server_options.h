@@ -15,6 +15,9 @@ struct server_options {
     int ready_fd;         /* -1: none */
     const char *report;   /* the problems of the file, as text; NULL: none */
     bool insecure_listen; /* plain HTTP is allowed beyond loopback */
+    const char *socket;   /* path of the socket for commands on this machine; NULL: none */
+    const char *tls_cert; /* paths; NULL: D/tls/server.pem and D/tls/server.key, where they exist */
+    const char *tls_key;
 };
 
 /* ERR_USAGE, or the error in the file, with all problems in `ret->report`. Everything lives in the arena. */

@@ -10,7 +10,14 @@
 
 #include <string.h>
 
-enum { PATH_LEN_MAX = 4096, ADDRESS_LEN_MAX = 255, LISTEN_PORT_DEFAULT = 8080, QUOTAS_MAX = 16384 };
+enum {
+    PATH_LEN_MAX = 4096,
+    ADDRESS_LEN_MAX = 255,
+    LISTEN_PORT_DEFAULT = 8080,
+    QUOTAS_MAX = 16384,
+    NODE_LIFE_MS_MIN = 4000,
+    NODE_LIFE_DAYS_MAX = 365
+};
 
 #define MINUTE_MS ((int64_t)60 * 1000)
 #define DAY_MS (24 * 60 * MINUTE_MS)
@@ -29,6 +36,7 @@ void server_file_init(struct server_file *file)
         .lost_after_ms = 5 * MINUTE_MS,
         .history_keep_ms = 90 * DAY_MS,
         .facts_keep = FACTS_KEEP_DEFAULT,
+        .tls_node_life_ms = DAY_MS,
     };
 }
 
@@ -84,6 +92,21 @@ static void keep_facts_read(const struct doc_value *v, void *object)
     (void)fields_value_u64(v, 0, FACTS_KEEP_MAX, &((struct server_file *)object)->facts_keep);
 }
 
+/* A node asks for its next certificate after half of the time. */
+static void node_life_read(const struct doc_value *v, void *object)
+{
+    struct server_file *file = object;
+    int64_t life_ms = 0;
+    if (!fields_value_duration(v, &life_ms)) {
+        return;
+    }
+    if (life_ms >= NODE_LIFE_MS_MIN && life_ms <= NODE_LIFE_DAYS_MAX * DAY_MS) {
+        file->tls_node_life_ms = life_ms;
+    } else {
+        fields_problem(v, "a node's certificate is valid for 4s to %dd", NODE_LIFE_DAYS_MAX);
+    }
+}
+
 #define IN_FILE(member) offsetof(struct server_file, member)
 
 static const struct field retention_fields[] = {
@@ -95,6 +118,17 @@ static const struct field retention_fields[] = {
 static const struct field defaults_fields[] = {
     FIELDS_NAME("gpu_pool", struct server_file, gpu_pool, "a pool"),
     FIELDS_NAME("cpu_pool", struct server_file, cpu_pool, "a pool"),
+    {0},
+};
+
+static const struct field tls_fields[] = {
+    {.name = "cert",
+     .read = fields_text,
+     .offset = IN_FILE(tls_cert),
+     .min = 1,
+     .max = PATH_LEN_MAX},
+    {.name = "key", .read = fields_text, .offset = IN_FILE(tls_key), .min = 1, .max = PATH_LEN_MAX},
+    {.name = "node_life", .read = node_life_read},
     {0},
 };
 
@@ -221,7 +255,7 @@ static const struct field server_fields[] = {
     {.name = "quotas", .read = quotas_read, .max = QUOTAS_MAX},
     {.name = "lost_after", .read = fields_duration, .offset = IN_FILE(lost_after_ms)},
     {.name = "retention", .read = fields_inner, .inner = retention_fields},
-    {.name = "tls", .note = "TLS does not exist yet; listen on loopback, or behind a proxy"},
+    {.name = "tls", .read = fields_inner, .inner = tls_fields},
     {.name = "store", .note = "SQLite under 'data' is the only store for now"},
     {0},
 };

@@ -30,6 +30,9 @@ struct server_file {
     int64_t history_keep_ms;
     /* How many facts older than the last snapshot are kept; 1,000,000 by default. */
     uint64_t facts_keep;
+    const char *tls_cert; /* paths of the server's certificate and key; NULL: not said */
+    const char *tls_key;
+    int64_t tls_node_life_ms; /* how long a node's certificate is valid; a day by default */
 };
 
 /* Fills in the configuration of a server that has no file. */

@@ -103,10 +103,17 @@ static void state_get(struct record_json *in, const struct record_field *field,
 static const struct record_table join_table = RECORD_JSON_TABLE(agent_join,
     RECORD_JSON_ROW(agent_join, name, "name", TEXT, 1, NAME_LEN_MAX, .required = name_wanted, .json = &record_json_name),
     RECORD_JSON_ROW(agent_join, pool, "pool", TEXT, 0, NAME_LEN_MAX, .sparse = true),
-    RECORD_JSON_ROW(agent_join, machine, "machine", TEXT, 0, AGENT_MACHINE_LEN, .sparse = true));
+    RECORD_JSON_ROW(agent_join, machine, "machine", TEXT, 0, AGENT_MACHINE_LEN, .sparse = true),
+    RECORD_JSON_ROW(agent_join, request, "request", TEXT, 0, AGENT_PEM_MAX, .sparse = true));
 static const struct record_table joined_table = RECORD_JSON_TABLE(agent_joined,
     RECORD_JSON_ROW(agent_joined, node, "node", TEXT, 1, NAME_LEN_MAX, .required = name_wanted, .json = &record_json_name),
-    RECORD_JSON_ROW(agent_joined, credential, "credential", TEXT, 0, AGENT_CREDENTIAL_MAX, .required = text_wanted));
+    RECORD_JSON_ROW(agent_joined, credential, "credential", TEXT, 0, AGENT_CREDENTIAL_MAX, .required = text_wanted),
+    RECORD_JSON_ROW(agent_joined, certificate, "certificate", TEXT, 0, AGENT_PEM_MAX, .sparse = true));
+static const struct record_table certify_table = RECORD_JSON_TABLE(agent_certify,
+    RECORD_JSON_ROW(agent_certify, request, "request", TEXT, 1, AGENT_PEM_MAX, .required = text_wanted));
+static const struct record_table certified_table = RECORD_JSON_TABLE(agent_certified,
+    RECORD_JSON_ROW(agent_certified, certificate, "certificate", TEXT, 1, AGENT_PEM_MAX, .required = text_wanted),
+    RECORD_JSON_ROW(agent_certified, renew_ms, "renew_ms", MS, 0, AMOUNT_MS_MAX));
 static const struct record_table capacity_table = RECORD_JSON_TABLE(node_spec,
     RECORD_JSON_ROW(node_spec, slots_milli, "slots", MILLI, 0, AMOUNT_MILLI_MAX),
     RECORD_JSON_ROW(node_spec, cpu_milli, "cpu", MILLI, 0, AMOUNT_MILLI_MAX),
@@ -142,6 +149,8 @@ static const struct record_table hello_table = RECORD_JSON_TABLE(agent_hello,
 
 MESSAGE(join, join_table)
 MESSAGE(joined, joined_table)
+MESSAGE(certify, certify_table)
+MESSAGE(certified, certified_table)
 MESSAGE(hello, hello_table)
 
 /* ---- orders ---- */

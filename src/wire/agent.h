@@ -29,6 +29,7 @@ enum {
     AGENT_TEXT_MAX = 4096,       /* addresses, messages, directories */
     AGENT_CREDENTIAL_MAX = 255,
     AGENT_MACHINE_LEN = 32,
+    AGENT_PEM_MAX = 2048, /* a node's certificate, or the request for one */
     /* Bytes that an agent keeps of each output stream of an attempt, and the largest offset of a
      * piece: a line behind the last byte says that the rest was dropped. */
     AGENT_STREAM_BYTES_MAX = 64 * 1024 * 1024,
@@ -45,10 +46,21 @@ struct agent_join {
     const char *pool; /* "": the pool of the join token */
     const char
         *machine; /* 32 hex digits that only this machine's agent knows; "": an older agent */
+    const char *request; /* for the node's first certificate; "": no TLS */
 };
 struct agent_joined {
     const char *node;
     const char *credential;
+    const char *certificate; /* "": no TLS */
+};
+
+/* A node asks for its next certificate. */
+struct agent_certify {
+    const char *request;
+};
+struct agent_certified {
+    const char *certificate;
+    int64_t renew_ms; /* after how long the node asks again */
 };
 
 void agent_join_encode(const struct agent_join *join, struct buf *out);
@@ -57,6 +69,13 @@ must_use enum err agent_join_decode(struct str text, struct arena *arena, struct
 void agent_joined_encode(const struct agent_joined *joined, struct buf *out);
 must_use enum err agent_joined_decode(struct str text, struct arena *arena,
                                       struct agent_joined *ret, struct error *e);
+
+void agent_certify_encode(const struct agent_certify *certify, struct buf *out);
+must_use enum err agent_certify_decode(struct str text, struct arena *arena,
+                                       struct agent_certify *ret, struct error *e);
+void agent_certified_encode(const struct agent_certified *certified, struct buf *out);
+must_use enum err agent_certified_decode(struct str text, struct arena *arena,
+                                         struct agent_certified *ret, struct error *e);
 
 /* ---- hello ---- */
 

@@ -12,6 +12,7 @@ import pty
 import select
 import shutil
 import signal
+import ssl
 import struct
 import subprocess
 import tempfile
@@ -107,7 +108,7 @@ class Weir:
             start_new_session=True,
         )
         line = self._first_line()
-        if not line.startswith("ready http://"):
+        if not line.startswith(("ready http://", "ready https://")):
             self.kill()
             raise AssertionError(f"weir up said {line!r}; its log:\n{self.log_text()}")
         self.url = line.split()[1]
@@ -228,10 +229,17 @@ class Weir:
     def token(self):
         return (self.dir / "admin.token").read_text().strip()
 
+    def connection(self):
+        """A connection to the server, by TLS where the server speaks it."""
+        if not self.url.startswith("https:"):
+            return http.client.HTTPConnection("127.0.0.1", self.port, timeout=DEADLINE_S)
+        context = ssl.create_default_context(cafile=self.dir / "tls/server-ca.pem")
+        return http.client.HTTPSConnection("127.0.0.1", self.port, timeout=DEADLINE_S, context=context)
+
     def api(self, method, path, body=None, token=None, headers=None):
         """One call of /api/v1 (or of `path` as it is when it starts with a slash)."""
         target = path if path.startswith("/") else "/api/v1/" + path
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=DEADLINE_S)
+        connection = self.connection()
         head = {"Authorization": f"Bearer {self.token if token is None else token}"}
         if token == "":
             head = {}

@@ -108,7 +108,7 @@ static void all_problems_are_told_at_once(void **state)
             "  - name: a\n"
             "  - title: no name\n"
             "  - name: 'b c'\n"
-            "tls: {cert: x}\n",
+            "tls: {cert: x, node_life: 1s}\n",
             "weir.yaml:1:9: listen: an address and a port are wanted, like 127.0.0.1:8080 or "
             "[::1]:8080, not 'nowhere'");
     static const struct {
@@ -126,7 +126,7 @@ static void all_problems_are_told_at_once(void **state)
         {9, "pools[2].name: it is missing"},
         {10, "pools[3].name: the name of a pool is made of letters, digits, '-', '_' and '.' and "
              "starts with a letter or digit, not 'b c'"},
-        {11, "tls: TLS does not exist yet; listen on loopback, or behind a proxy"},
+        {11, "tls.node_life: a node's certificate is valid for 4s to 365d"},
         {2, "defaults.gpu_pool: no pool 'nix' is declared under pools"},
     };
     size_t count = sizeof wanted / sizeof wanted[0];

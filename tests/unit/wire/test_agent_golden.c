@@ -130,15 +130,15 @@ static bool sample(size_t index, struct buf *out)
     switch (index) {
     case 0:
         buf_add_str(out, "j ");
-        agent_join_encode(&(struct agent_join){"n1", "gpu", "0123"}, out);
+        agent_join_encode(&(struct agent_join){"n1", "gpu", "0123", ""}, out);
         return true;
     case 1:
         buf_add_str(out, "j ");
-        agent_join_encode(&(struct agent_join){"n1", "", ""}, out);
+        agent_join_encode(&(struct agent_join){"n1", "", "", ""}, out);
         return true;
     case 2:
         buf_add_str(out, "a ");
-        agent_joined_encode(&(struct agent_joined){"n1", "weir_node_x"}, out);
+        agent_joined_encode(&(struct agent_joined){"n1", "weir_node_x", ""}, out);
         return true;
     case 3:
     case 4:

@@ -57,7 +57,7 @@ static void attempt_keys_have_one_text(void **state)
 static void a_join_comes_back(void **state)
 {
     (void)state;
-    struct agent_join join = {"n1", "gpu", "0123"};
+    struct agent_join join = {"n1", "gpu", "0123", ""};
     agent_join_encode(&join, &out);
     assert_string_equal(buf_text(&out), "{\"name\":\"n1\",\"pool\":\"gpu\",\"machine\":\"0123\"}");
     assert_int_equal(agent_join_decode(written(), &arena, &join, &e), ERR_OK);
@@ -70,11 +70,12 @@ static void a_join_comes_back(void **state)
                      ERR_INVALID);
     assert_string_equal(e.path, "name");
     buf_clear(&out);
-    struct agent_joined joined = {"n1", "weir_node_x"};
+    struct agent_joined joined = {"n1", "weir_node_x", "line\nline\n"};
     agent_joined_encode(&joined, &out);
     struct agent_joined back;
     assert_int_equal(agent_joined_decode(written(), &arena, &back, &e), ERR_OK);
     assert_string_equal(back.credential, "weir_node_x");
+    assert_string_equal(back.certificate, "line\nline\n");
     assert_int_equal(agent_joined_decode(str_of("{\"node\":\"n1\"}"), &arena, &back, &e),
                      ERR_INVALID);
 }

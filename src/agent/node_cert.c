@@ -1,0 +1,139 @@
+/* node_cert.c - see node_cert.h.
+ *
+ * Certificate and key stand in one file, so that one rename changes both. A connection that is open
+ * goes on; the next one shows the new certificate. SPDX-License-Identifier: Apache-2.0 */
+#include "agent/node_cert.h"
+
+#include "agent/dirs.h"
+#include "base/buf.h"
+#include "base/must.h"
+#include "io/http_client.h"
+#include "io/x509_make.h"
+#include "wire/agent.h"
+
+#include <strings.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { RENEW_MS_MAX = 15000, STATUS_OK = 200 };
+
+#define FILE_CA "ca.pem"
+#define FILE_NODE "node.pem"
+#define DAY_MS ((int64_t)24 * 60 * 60 * 1000)
+
+static const char *existing(const char *dir, const char *file, struct arena *arena)
+{
+    const char *path = arena_fmt(arena, "%s/%s", dir, file);
+    return access(path, R_OK) == 0 ? path : NULL;
+}
+
+static const char *fingerprint_find(const struct agent_options *options, struct arena *arena)
+{
+    const char *token = options->join_token;
+    const char *fingerprint = NULL;
+    struct str text;
+    if (token == NULL && options->join_token_file != NULL &&
+        dirs_read(NULL, options->join_token_file, arena, &text, NULL) == ERR_OK) {
+        token = text.p;
+    }
+    if (token != NULL) {
+        http_trust_split(token, arena, &token, &fingerprint);
+    }
+    return fingerprint;
+}
+
+void node_cert_trust(const struct agent_options *options, struct arena *arena,
+                     struct http_trust *ret)
+{
+    *ret = (struct http_trust){.ca = options->ca};
+    if (options->ca == NULL) {
+        ret->fingerprint = fingerprint_find(options, arena);
+        ret->ca = ret->fingerprint != NULL ? arena_fmt(arena, "%s/" FILE_CA, options->dir)
+                                           : existing(options->dir, FILE_CA, arena);
+    }
+    ret->cert = existing(options->dir, FILE_NODE, arena);
+    ret->key = ret->cert;
+}
+
+must_use enum err node_cert_store(const char *dir, const char *certificate, const char *key,
+                                  struct error *e)
+{
+    struct buf text;
+    buf_init(&text, X509_PEM_MAX);
+    buf_add_str(&text, certificate);
+    buf_add_str(&text, key);
+    enum err r = text.full ? fail(e, ERR_LIMIT, "the certificate is too large")
+                           : dirs_write(dir, FILE_NODE, (struct str){text.data, text.len}, e);
+    explicit_bzero(text.data, text.len);
+    buf_done(&text);
+    return r;
+}
+
+static must_use enum err certified_take(const struct agent_options *options,
+                                        const struct http_reply *reply, const char *key,
+                                        struct arena *arena, struct error *e)
+{
+    struct agent_certified certified;
+    if (reply->status != STATUS_OK) {
+        return fail(e, ERR_DENIED, "the server gives no certificate (%u): %.*s", reply->status,
+                    (int)reply->body.len, reply->body.p);
+    }
+    enum err r = agent_certified_decode(reply->body, arena, &certified, e);
+    return r == ERR_OK ? node_cert_store(options->dir, certified.certificate, key, e) : r;
+}
+
+must_use enum err node_cert_renew(const struct agent_options *options, const char *url,
+                                  const char *credential, struct error *e)
+{
+    struct arena arena;
+    struct http_trust trust;
+    struct x509_pair pair;
+    struct buf body;
+    struct http_reply reply;
+    arena_init(&arena);
+    enum err r = x509_make_request(&arena, &pair, e);
+    if (r != ERR_OK) {
+        arena_done(&arena);
+        return r;
+    }
+    buf_init(&body, AGENT_JOIN_BYTES_MAX);
+    agent_certify_encode(&(struct agent_certify){.request = pair.cert}, &body);
+    struct http_client *client = http_client_new(url, credential);
+    node_cert_trust(options, &arena, &trust);
+    http_client_trust(client, &trust);
+    struct http_call call = {.method = "POST",
+                             .path = "/api/v1/agent/certificate",
+                             .body = {buf_text(&body), body.len},
+                             .repeatable = true,
+                             .timeout_ms = RENEW_MS_MAX};
+    r = http_client_call(client, &call, &arena, &reply, e);
+    r = r == ERR_OK ? certified_take(options, &reply, pair.key, &arena, e) : r;
+    explicit_bzero(pair.key, strlen(pair.key));
+    http_client_free(client);
+    buf_done(&body);
+    arena_done(&arena);
+    return r;
+}
+
+int64_t node_cert_due_ms(const char *dir)
+{
+    struct arena arena;
+    struct str text = {0};
+    struct x509_facts facts;
+    struct timespec now;
+    int64_t due_ms = -1;
+    arena_init(&arena);
+    must(clock_gettime(CLOCK_REALTIME, &now) == 0);
+    if (dirs_read(dir, FILE_NODE, &arena, &text, NULL) == ERR_OK &&
+        x509_read(text.p, &arena, &facts, NULL) == ERR_OK) {
+        /* Certificates begin a day before they are made. */
+        const int64_t life_ms = facts.until_ms - facts.from_ms - DAY_MS;
+        due_ms = facts.until_ms - life_ms / 2 - (int64_t)now.tv_sec * 1000;
+        due_ms = due_ms < 0 ? 0 : due_ms;
+    }
+    if (text.len > 0) {
+        explicit_bzero((char *)(uintptr_t)text.p, text.len);
+    }
+    arena_done(&arena);
+    return due_ms;
+}
