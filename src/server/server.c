@@ -186,7 +186,7 @@ static void url_write(struct server *server)
     log_info("serving", kv_str("url", url), kv_str("address", server->o.address),
              kv_str("data", server->o.dir));
     const struct http_tls *tls = server_tls_http(server->tls);
-    providers_start(server->providers, url, tls != NULL ? http_tls_facts(tls)->fingerprint : "");
+    providers_start(server->providers, url, tls != NULL ? http_tls_facts(tls)->root : "");
 }
 
 /* Each connection is an open file: uses the highest number of files that the system allows. */
