@@ -361,7 +361,9 @@ static enum err connection_set_up(sqlite3 *db, const struct path *path, enum db_
     if (r != ERR_OK) {
         return r;
     }
-    return mode == DB_WRITE ? writer_set_up(db, path, e) : reader_set_up(db, path, version, e);
+    return mode == DB_WRITE
+               ? writer_set_up(db, path, e)
+               : reader_set_up(db, path, mode == DB_COPY ? migration_count : version, e);
 }
 
 enum err db_open(const char *dir, enum db_mode mode, sqlite3 **ret, struct error *e)
@@ -372,7 +374,7 @@ enum err db_open(const char *dir, enum db_mode mode, sqlite3 **ret, struct error
         return fail_errno(e, errno == ENOENT ? ERR_NOT_FOUND : ERR_IO, errno, "cannot open '%s'",
                           path.text);
     }
-    if (mode == DB_READ && status.st_size == 0) {
+    if (mode != DB_WRITE && status.st_size == 0) {
         return fail(e, ERR_CORRUPT, "'%s' is empty", path.text);
     }
     sqlite3 *db = NULL;

@@ -225,31 +225,33 @@ static enum err log_leave(const char *dir, struct error *e)
     return fail(e, ERR_CONFLICT, "'%.100s' has %u directories log.left-N", dir, LEFT_MAX);
 }
 
-/* Notes the newest snapshot in a new database: the facts go on behind its number. */
-static enum err snapshot_note(sqlite3 *db, const char *dir, uint64_t *ret_seq, struct error *e)
+enum err store_identity_snapshot_note(sqlite3 *db, const char *dir, uint64_t seq, struct error *e)
 {
     static const char *const sql = "INSERT OR REPLACE INTO snapshot (seq, bytes, crc, sum) "
                                    "VALUES (?1, ?2, ?3, weir_sum(?1, ?2, ?3))";
     uint64_t bytes;
     uint32_t crc;
-    struct datadir_numbers numbers = {0};
-    enum err r = datadir_list(dir, "snapshot", ".snap", &numbers, e);
-    *ret_seq = numbers.count > 0 ? numbers.at[numbers.count - 1] : 0;
-    vec_done(&numbers);
-    if (r != ERR_OK || *ret_seq == 0) {
-        return r;
-    }
     sqlite3_stmt *stmt;
-    r = store_snapshot_head(dir, *ret_seq, &bytes, &crc, e);
+    enum err r = store_snapshot_head(dir, seq, &bytes, &crc, e);
     r = r == ERR_OK ? db_prepare(db, &sql, 1, &stmt, e) : r;
     if (r == ERR_OK) {
-        db_bind_u64(stmt, 1, *ret_seq);
+        db_bind_u64(stmt, 1, seq);
         db_bind_u64(stmt, 2, bytes);
         db_bind_u64(stmt, 3, crc);
         r = db_run(stmt, "note a snapshot", e);
         db_finalize(&stmt, 1);
     }
     return r;
+}
+
+/* Notes the newest snapshot in a new database: the facts go on behind its number. */
+static enum err newest_note(sqlite3 *db, const char *dir, uint64_t *ret_seq, struct error *e)
+{
+    struct datadir_numbers numbers = {0};
+    enum err r = datadir_list(dir, "snapshot", ".snap", &numbers, e);
+    *ret_seq = numbers.count > 0 ? numbers.at[numbers.count - 1] : 0;
+    vec_done(&numbers);
+    return r == ERR_OK && *ret_seq > 0 ? store_identity_snapshot_note(db, dir, *ret_seq, e) : r;
 }
 
 static enum err file_drop(struct path path, struct error *e)
@@ -273,7 +275,7 @@ enum err store_identity_adopt(const char *dir, uint64_t *ret_seq, struct error *
         return r;
     }
     *ret_seq = 0;
-    r = anew ? snapshot_note(db, dir, ret_seq, e) : ERR_OK;
+    r = anew ? newest_note(db, dir, ret_seq, e) : ERR_OK;
     r = r == ERR_OK ? file_drop(datadir_sub(dir, "acknowledged"), e) : r;
     for (size_t i = 0; r == ERR_OK && i < PART_COUNT; i++) {
         r = file_drop(datadir_sub(dir, parts[i].file), e);

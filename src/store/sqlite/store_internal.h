@@ -98,6 +98,10 @@ must_use enum err store_identity_match(sqlite3 *db, const char *dir, struct erro
 /* Writes the identity of the database into the parts of its copy. */
 must_use enum err store_identity_copy(sqlite3 *db, const char *to, struct error *e);
 
+/* Notes a snapshot file in a new database. */
+must_use enum err store_identity_snapshot_note(sqlite3 *db, const char *dir, uint64_t seq,
+                                               struct error *e);
+
 /* After a failure, reads last_seq and the log's end from disk again. Cheap when nothing failed. */
 must_use enum err store_sync_up(struct store *store, struct error *e);
 
