@@ -50,7 +50,8 @@ static struct identity part_identity(const char *dir, size_t part)
     struct path path = datadir_sub(dir, parts[part].file);
     auto_free(file_closep) int fd = open(path.text, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     const ssize_t len = fd < 0 ? 0 : read(fd, found.text, sizeof found.text - 1);
-    if (len == IDENTITY_LEN + 1 && found.text[IDENTITY_LEN] == '\n') {
+    if (len == IDENTITY_LEN + 1 && found.text[IDENTITY_LEN] == '\n' &&
+        strspn(found.text, "0123456789abcdef") == IDENTITY_LEN) {
         found.text[IDENTITY_LEN] = '\0';
     } else {
         (void)str_copy(found.text, sizeof found.text, len > 0 ? damaged : "");
