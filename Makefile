@@ -26,6 +26,12 @@ run: weir
 test: deps
 	@$(TEST) $(SUITES)
 
+# What takes longer than `make test` allows: 10,000 changed bytes that matter in one process, 1,000 with the real programs.
+test-long: deps weir
+	@meson configure $(BUILD) -Dtests=true && ninja --quiet -C $(BUILD) tests/unit/store/test_flips
+	WEIR_FLIPS=700 $(BUILD)/tests/unit/store/test_flips
+	WEIR_FLIPS=100 WEIR_BIN=$(CURDIR)/weir .venv/bin/python -m pytest -q -p no:cacheprovider tests/attack/test_flipped_bytes.py
+
 # The developer's two minutes.
 check: deps
 	@$(TEST) --check
@@ -88,4 +94,4 @@ hooks:
 clean:
 	rm -rf build build-* weir
 
-.PHONY: all deps deps-build weir run test check tidy asan tsan lint bench bench-sched bench-sim check-traces soak mutate fuzz fmt hooks clean
+.PHONY: all deps deps-build weir run test test-long check tidy asan tsan lint bench bench-sched bench-sim check-traces soak mutate fuzz fmt hooks clean
