@@ -18,6 +18,11 @@ static void checksum_is_castagnoli(void **state)
     assert_int_equal(crc32c(0, "", 0), 0);
     uint32_t parts = crc32c(crc32c(0, "12345", 5), "6789", 4);
     assert_int_equal(parts, 0xe3069283U);
+    char bytes[100];
+    for (size_t len = 0; len < sizeof bytes; len++) { /* the instruction and the tables agree */
+        bytes[len] = (char)(len * 37);
+        assert_int_equal(crc32c(7, bytes, len), crc32c_by_tables(7, bytes, len));
+    }
 }
 
 static void facts_survive_reopening(void **state)
