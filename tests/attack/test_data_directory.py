@@ -113,6 +113,23 @@ def test_a_part_of_another_directory_is_refused(made, part):
     assert mine.get("tasks/4")["state"] in ("pending", "starting")
 
 
+def test_missing_output_is_not_taken_for_none(made):
+    """log/ is gone. The server refuses; after `weir db adopt` a task's output reads as lost, not as empty."""
+    server = filled(made())
+    shutil.rmtree(server.dir / "log")
+    assert "weir.db names 1 segments" in refused(server)
+    assert not list((server.dir / "log").glob("*.seg"))
+    assert run("db", "adopt", "--dir", server.dir, "--yes").returncode == 0
+    server.start()
+    assert server.get("tasks/1")["state"] == "completed"
+    assert b"log segment" in server.call("GET", "tasks/1/logs").body
+    agent = FakeAgent(server).join().connect()
+    agent.run_next(data=b"new\n")
+    agent.close()
+    assert b"new" in server.call("GET", "tasks/4/logs").body
+    assert "is missing" in run("db", "check", "--dir", server.dir).stdout
+
+
 def test_what_is_left_can_be_adopted(made):
     server = filled(made())
     old = {k: v for k, v in bytes_of(server.dir / "log").items() if k.endswith(".seg")}

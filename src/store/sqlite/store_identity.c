@@ -151,6 +151,21 @@ static enum err part_check(const char *dir, size_t part, const struct identity *
                 found.text[0] != '\0' ? found.text : "none", identity->text, ways_on);
 }
 
+/* A part that is not there at all: nothing may be missing from it. Snapshots are made anew from facts,
+ * and recover.c says where facts are missing. */
+static enum err log_missing(sqlite3 *db, const char *dir, struct error *e)
+{
+    int64_t segments;
+    enum err r =
+        db_query_number(db, "SELECT count(*) FROM log_segment WHERE chunks > 0", &segments, e);
+    if (r == ERR_OK && segments > 0) {
+        return fail(e, ERR_CORRUPT,
+                    "'%.60s/log' is missing or empty, and weir.db names %" PRId64 " segments: %s",
+                    dir, segments, ways_on);
+    }
+    return r;
+}
+
 enum err store_identity_ensure(sqlite3 *db, const char *dir, struct error *e)
 {
     struct identity identity;
@@ -165,6 +180,7 @@ enum err store_identity_ensure(sqlite3 *db, const char *dir, struct error *e)
     for (size_t i = 0; r == ERR_OK && i < PART_COUNT; i++) {
         r = part_check(dir, i, &identity, given.text[0] != '\0', &write[i], e);
     }
+    r = r == ERR_OK && write[0] && given.text[0] != '\0' ? log_missing(db, dir, e) : r;
     r = r == ERR_OK && anew ? meta_put(db, "identity", identity.text, e) : r;
     for (size_t i = 0; r == ERR_OK && i < PART_COUNT; i++) {
         r = write[i] ? part_write(dir, i, &identity, e) : ERR_OK;

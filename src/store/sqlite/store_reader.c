@@ -52,6 +52,8 @@ static const char *const read_sql[READ_STMT_COUNT] = {
     /* Parameter `attempt`: -1 all attempts, 0 the newest of the instance, else this attempt. */
     [READ_LOG] = LOG_PIECES "ORDER BY place",
     [READ_LOG_BACK] = LOG_PIECES "ORDER BY place DESC",
+    [READ_LOG_HAS] = "SELECT count(*) FROM log_chunk INDEXED BY log_chunk_arrival "
+                     "WHERE task = ?1 AND place = ?2",
 };
 
 enum err store_reader_open(const char *dir, struct store_reader **ret, struct error *e)
@@ -165,8 +167,10 @@ static enum err piece_read(struct store_reader *reader, sqlite3_stmt *stmt, uint
     return r;
 }
 
+/* `*missing`: the first piece whose segment is not there; 0: none. */
 static enum err pieces_give(struct store_reader *reader, const struct store_log_filter *filter,
-                            struct arena *arena, store_log_fn fn, void *ctx, struct error *e)
+                            struct arena *arena, uint64_t *missing, store_log_fn fn, void *ctx,
+                            struct error *e)
 {
     sqlite3_stmt *stmt = reader->stmt[READ_LOG];
     size_t given = 0;
@@ -183,7 +187,8 @@ static enum err pieces_give(struct store_reader *reader, const struct store_log_
         struct store_log_piece piece;
         r = piece_read(reader, stmt, filter->task, arena, &piece, e);
         if (r == ERR_NOT_FOUND) {
-            continue; /* the segment was pruned after the index was read */
+            *missing = *missing == 0 ? db_u64(stmt, 0) : *missing;
+            continue;
         }
         if (r != ERR_OK) {
             return r;
@@ -203,16 +208,34 @@ static void log_bind(sqlite3_stmt *stmt, const struct store_log_filter *filter)
     db_bind_i64(stmt, 6, filter->since_ms);
 }
 
+/* A segment may be pruned between the reading of the index and that of the file. Then its rows are gone
+ * by now; else the file is lost. */
+static enum err missing_judge(struct store_reader *reader, uint64_t task, uint64_t place,
+                              struct error *e)
+{
+    sqlite3_stmt *stmt = reader->stmt[READ_LOG_HAS];
+    int64_t has;
+    db_bind_u64(stmt, 1, task);
+    db_bind_u64(stmt, 2, place);
+    enum err r = db_number(stmt, 0, &has, e);
+    if (r != ERR_OK || has == 0) {
+        return r;
+    }
+    return fail(e, ERR_CORRUPT, "output of task %" PRIu64 " is lost: log segment '%s' is missing",
+                task, datadir_segment(reader->dir, log_place_segment(place)).text);
+}
+
 enum err store_reader_logs(struct store_reader *reader, const struct store_log_filter *filter,
                            struct arena *arena, store_log_fn fn, void *ctx, struct error *e)
 {
     if (filter->task > INT64_MAX || filter->after > INT64_MAX) {
         return ERR_OK; /* no record has such a number */
     }
+    uint64_t missing = 0;
     log_bind(reader->stmt[READ_LOG], filter);
-    enum err r = pieces_give(reader, filter, arena, fn, ctx, e);
+    enum err r = pieces_give(reader, filter, arena, &missing, fn, ctx, e);
     (void)sqlite3_reset(reader->stmt[READ_LOG]);
-    return r;
+    return r == ERR_OK && missing != 0 ? missing_judge(reader, filter->task, missing, e) : r;
 }
 
 /* Looks from the end of the piece for the line feed before the `*lines`-th line from the end. True:
