@@ -103,6 +103,6 @@ enum err ack_seq_check(const char *dir, const struct ack *ack, uint64_t last, st
         return ERR_OK;
     }
     return fail(e, ERR_CORRUPT,
-                "'%.60s/weir.db' ends with fact %" PRIu64 ", and %" PRIu64 " was acknowledged: %s",
+                "'%.45s/weir.db' ends with fact %" PRIu64 ", and %" PRIu64 " was acknowledged: %s",
                 dir, last, ack->seq, ways_on);
 }

@@ -344,8 +344,9 @@ static enum err reader_set_up(sqlite3 *db, const struct path *path, int64_t vers
     }
     /* The write-ahead log of a dead server stays as it is, because it may be evidence. */
     (void)sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-    return db_exec(db, "PRAGMA query_only = ON; PRAGMA temp_store = MEMORY",
-                   "set up the connection", e);
+    return db_exec(
+        db, "PRAGMA query_only = ON; PRAGMA temp_store = MEMORY; PRAGMA cell_size_check = ON",
+        "set up the connection", e);
 }
 
 static enum err connection_set_up(sqlite3 *db, const struct path *path, enum db_mode mode,
@@ -356,7 +357,6 @@ static enum err connection_set_up(sqlite3 *db, const struct path *path, enum db_
     (void)sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
     int64_t version;
     enum err r = sum_register(db, e);
-    r = r == ERR_OK ? db_exec(db, "PRAGMA cell_size_check = ON", "set up the connection", e) : r;
     r = r == ERR_OK ? schema_recognise(db, path, &version, e) : r;
     if (r != ERR_OK) {
         return r;

@@ -38,7 +38,7 @@ bool sum_fact_right(uint64_t sum, const struct store_fact *fact)
 enum err sum_fact_fail(const char *dir, uint64_t seq, struct error *e)
 {
     return fail(e, ERR_CORRUPT,
-                "fact %" PRIu64 " in '%.80s/weir.db' is damaged: `weir db check` lists the damage, "
+                "fact %" PRIu64 " in '%.70s/weir.db' is damaged: `weir db check` lists the damage, "
                 "`weir db restore` into a new --dir goes to the newest point that can be proven",
                 seq, dir);
 }
