@@ -26,7 +26,7 @@ enum {
     STORE_WAL_BYTES_MAX = 16 << 20,
 };
 /* Versions of the formats on disk: the digit in the first bytes of each file. */
-enum { STORE_SEGMENT_FORMAT = 1, STORE_SNAPSHOT_FORMAT = 1 };
+enum { STORE_SEGMENT_FORMAT = 1, STORE_SNAPSHOT_FORMAT = 1, STORE_ACK_FORMAT = 1 };
 /* The newest schema of the database that this program knows. */
 int store_schema_version(void);
 #define STORE_SNAPSHOT_BYTES_MAX (UINT64_C(4) << 30)

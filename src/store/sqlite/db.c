@@ -42,6 +42,13 @@ enum err db_fail(sqlite3 *db, const char *doing, struct error *e)
         return fail_errno(e, kind, number, "cannot %s in '%s': %s", doing, file,
                           sqlite3_errmsg(db));
     }
+    if (kind == ERR_CORRUPT) {
+        return fail(
+            e, kind,
+            "'%.60s' is damaged (cannot %s: %.60s): `weir db restore` brings a backup back, "
+            "or what can be proven into a new --dir",
+            file, doing, sqlite3_errmsg(db));
+    }
     return fail(e, kind, "cannot %s in '%s': %s", doing, file, sqlite3_errmsg(db));
 }
 
