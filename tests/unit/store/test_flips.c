@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 enum {
-    FLIPS_DEFAULT = 15,
+    FLIPS_DEFAULT = 10,
     TRIES_PER_FLIP = 40, /* bytes that are no data may come up in between */
     FACTS = 240,
     TASKS = 40,
