@@ -168,7 +168,8 @@ def test_the_manual_has_every_command_and_every_flag(weir_alone):
 
 def test_version(weir_alone):
     assert re.fullmatch(
-        r"weir \d+\.\d+\.\d+\nformats: schema \d+, facts \d+, state \d+, segment \d+, snapshot \d+, protocol \d+\n",
+        r"weir \d+\.\d+\.\d+\nformats: schema \d+, facts \d+, state \d+, segment \d+, snapshot \d+, acknowledged \d+, "
+        r"protocol \d+\n",
         weir_alone("--version").stdout,
     )
     assert weir_alone("version").stdout == weir_alone("--version").stdout
