@@ -31,6 +31,7 @@ struct stream {
     struct timespec started;
     volatile int stop;
     uint64_t epoch_seen;
+    uint64_t fact_seen; /* of this process's life */
 };
 
 struct stream_request {
@@ -82,6 +83,9 @@ static bool line_take(void *ctx, struct str line)
         inbox_message_free(message);
         return false;
     }
+    if (message->order.fact > stream->fact_seen) {
+        stream->fact_seen = message->order.fact;
+    }
     if (message->order.type == AGENT_WELCOME) {
         message->url = arena_str(&message->arena, connection->url);
         message->credential = arena_str(&message->arena, connection->credential);
@@ -97,6 +101,7 @@ static void hello_put(const struct stream *stream, const struct stream_request *
     struct agent_hello hello = {.protocol_min = AGENT_PROTOCOL_MIN,
                                 .protocol_max = AGENT_PROTOCOL_MAX,
                                 .epoch_seen = stream->epoch_seen,
+                                .fact_seen = stream->fact_seen,
                                 .stop_after_ms = stream->options.options->stop_after_ms,
                                 .node = *stream->options.node,
                                 .closing = request->hello.closing,

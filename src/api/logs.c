@@ -7,11 +7,13 @@
 #include "api/handlers.h"
 #include "base/base64.h"
 #include "base/doc.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/time_text.h"
 #include "base/utf8.h"
 #include "io/http_request.h"
 #include "io/http_stream.h"
+#include "wire/error_json.h"
 
 enum {
     LOG_READ_BYTES = 256 * 1024,     /* bytes of one read */
@@ -42,6 +44,7 @@ struct log_read {
     struct log_stream *stream; /* NULL: the stream has ended meanwhile */
     struct store_log_filter filter;
     bool raw;
+    bool follow;
     bool tail;
     uint64_t lines;
     size_t skip; /* bytes of the next piece that are left out */
@@ -111,8 +114,11 @@ static void end_read(struct log_read *read, struct store_reader *reader)
     const char *state = "unknown";
     int64_t exit_code;
     struct error e;
-    if (store_history_get(reader, read->filter.task, &read->arena, &json, &e) != ERR_OK ||
-        doc_json_parse(&read->arena, json, &task, &e) != ERR_OK) {
+    enum err r = store_history_get(reader, read->filter.task, &read->arena, &json, &read->error);
+    if (r == ERR_CORRUPT && read->follow) {
+        read->err = r; /* else the follower of an ended task would wait for ever */
+    }
+    if (r != ERR_OK || doc_json_parse(&read->arena, json, &task, &e) != ERR_OK) {
         return;
     }
     struct json_out j;
@@ -137,9 +143,9 @@ static void end_read(struct log_read *read, struct store_reader *reader)
 static void read_run(struct work *work, struct store_reader *reader)
 {
     struct log_read *read = (struct log_read *)work;
-    end_read(read, reader);
     read->err = ERR_OK;
-    if (read->tail) {
+    end_read(read, reader);
+    if (read->err == ERR_OK && read->tail) {
         read->err = store_reader_log_tail(reader, &read->filter, read->lines, &read->filter.after,
                                           &read->skip, &read->error);
     }
@@ -175,6 +181,25 @@ static void stream_free(struct log_stream *stream)
 static void stream_gone(void *ctx)
 {
     stream_free(ctx);
+}
+
+/* Ends an answer that is not whole: with a line that says why, or, where the bytes of the output are
+ * all that the answer has, without the last chunk. Nobody must take the rest for the end. */
+static void stream_fail(struct log_stream *stream, const struct error *error)
+{
+    struct buf line;
+    log_error("output of a task cannot be read", kv_u64("task", stream->filter.task),
+              kv_error(error));
+    buf_init(&line, LOG_BYTES_MAX);
+    error_json(error, &line);
+    buf_add_char(&line, '\n');
+    if (stream->raw || !http_stream_write(stream->http, (struct str){buf_text(&line), line.len})) {
+        http_stream_break(stream->http);
+    } else {
+        http_stream_end(stream->http);
+    }
+    buf_done(&line);
+    stream_free(stream);
 }
 
 static void stream_end(struct log_stream *stream)
@@ -229,8 +254,13 @@ static void read_back(struct work *work)
     stream->read = NULL;
     stream->filter.after = read->any ? read->last : read->filter.after;
     stream->tail = false;
-    bool over = read->err != ERR_OK || (!read->any && (!stream->follow || read->ended));
+    bool over = !read->any && (!stream->follow || read->ended);
     bool kept = http_stream_write(stream->http, (struct str){buf_text(&read->out), read->out.len});
+    if (kept && read->err != ERR_OK) {
+        stream_fail(stream, &read->error);
+        read_free(read);
+        return;
+    }
     if (kept && over && stream->follow && !stream->raw) {
         kept = http_stream_write(stream->http, (struct str){buf_text(&read->end), read->end.len});
     }
@@ -250,6 +280,7 @@ static void read_ask(struct log_stream *stream)
     read->stream = stream;
     read->filter = stream->filter;
     read->raw = stream->raw;
+    read->follow = stream->follow;
     read->tail = stream->tail;
     read->lines = stream->lines;
     arena_init(&read->arena);

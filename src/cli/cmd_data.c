@@ -215,19 +215,75 @@ int cmd_data_db_backup(struct cli *cli)
     return EXIT_OK;
 }
 
+static enum err snapshot_decode(struct str snapshot, struct error *e)
+{
+    struct core *core;
+    enum err r = core_decode(snapshot, &core, e);
+    if (r == ERR_OK) {
+        core_free(core);
+    }
+    return r;
+}
+
+static void restored_json(const char *from, const char *dir, const struct store_restored *what)
+{
+    struct buf out;
+    struct json_out j;
+    buf_init(&out, CONFIG_MAX);
+    json_out_init(&j, &out);
+    json_out_object(&j);
+    json_out_kv_text(&j, "from", from);
+    json_out_kv_text(&j, "to", dir);
+    json_out_kv_bool(&j, "damaged", what->damaged);
+    if (what->damaged) {
+        json_out_kv_u64(&j, "fact", what->seq);
+        json_out_kv_u64(&j, "acknowledged", what->acknowledged); /* 0: not known */
+        json_out_kv_bool(&j, "unreadable", what->unreadable);
+        json_out_kv_u64(&j, "history_left_out", what->history_left);
+        json_out_kv_u64(&j, "output_left_out", what->output_left);
+        json_out_kv_u64(&j, "tokens_left_out", what->tokens_left);
+    }
+    json_out_end(&j);
+    context_out_text(buf_text(&out));
+    context_out_text("\n");
+    buf_done(&out);
+}
+
+static void restored_say(const char *from, const char *dir, const struct store_restored *what)
+{
+    if (!what->damaged) {
+        context_say("restored %s into %s", from, dir);
+        return;
+    }
+    context_say("%s is damaged; %s now has what can be proven: the state after fact %llu", from,
+                dir, (unsigned long long)what->seq);
+    if (what->acknowledged > what->seq) {
+        context_say("facts %llu to %llu were acknowledged and are lost",
+                    (unsigned long long)what->seq + 1, (unsigned long long)what->acknowledged);
+    }
+    context_say(
+        "left out as damaged: %llu rows of ended tasks, %llu pieces of output, %llu tokens%s",
+        (unsigned long long)what->history_left, (unsigned long long)what->output_left,
+        (unsigned long long)what->tokens_left,
+        what->unreadable ? ", and what unreadable parts of the database had" : "");
+}
+
 int cmd_data_db_restore(struct cli *cli)
 {
     struct error e;
+    struct store_restored what;
     const char *dir = data_dir(cli);
     const char *from = cli->args.words[0];
     struct meter_watch *watch = copy_watch(cli, from, dir);
-    const enum err r = store_backup_restore(from, dir, &e);
+    const enum err r = store_backup_restore(from, dir, snapshot_decode, &what, &e);
     meter_watch_free(watch);
     if (r != ERR_OK) {
         return context_fail(cli, &e);
     }
-    if (!done_json(cli, "from", from, "to", dir)) {
-        context_say("restored %s into %s", from, dir);
+    if (args_has(&cli->args, "json")) {
+        restored_json(from, dir, &what);
+    } else {
+        restored_say(from, dir, &what);
     }
     return EXIT_OK;
 }
@@ -273,16 +329,6 @@ static void finding(void *ctx, const char *text)
     }
     context_out_text(text);
     context_out_text("\n");
-}
-
-static enum err snapshot_decode(struct str snapshot, struct error *e)
-{
-    struct core *core;
-    enum err r = core_decode(snapshot, &core, e);
-    if (r == ERR_OK) {
-        core_free(core);
-    }
-    return r;
 }
 
 int cmd_data_db_check(struct cli *cli)

@@ -21,6 +21,7 @@ int cmd_version(struct cli *cli)
         {"state", STATE_VERSION},
         {"segment", STORE_SEGMENT_FORMAT},
         {"snapshot", STORE_SNAPSHOT_FORMAT},
+        {"acknowledged", STORE_ACK_FORMAT},
         {"protocol", AGENT_PROTOCOL_MAX},
     };
     const size_t count = sizeof formats / sizeof formats[0];

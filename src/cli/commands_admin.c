@@ -406,7 +406,11 @@ const struct command commands_admin[] = {
     {.name = "db restore",
      .args = "FROM",
      .help = "put a backup into an empty data directory",
-     .examples = "weir db restore --dir /var/lib/weir /backup/weir-monday",
+     .more = "FROM may be a damaged data directory: then the state goes to the newest point that "
+             "can be\n"
+             "proven by checksums, and damaged rows are left out and counted. FROM stays as it is.",
+     .examples = "weir db restore --dir /var/lib/weir /backup/weir-monday\n"
+                 "weir db restore --dir /var/lib/weir-new /var/lib/weir",
      .groups = {flags_dir, flags_json},
      .args_min = 1,
      .args_max = 1,
@@ -426,6 +430,9 @@ const struct command commands_admin[] = {
     {.name = "db check",
      .args = "",
      .help = "check a data directory for damage",
+     .more = "Reads everything and compares every checksum; a server may be running. Each finding "
+             "names\n"
+             "the file and the fact, task or place. Exits with 1 where something was found.",
      .examples = "weir db check --dir /var/lib/weir",
      .groups = {flags_dir, flags_json},
      .run = cmd_data_db_check},

@@ -21,7 +21,8 @@ enum {
     AGAIN_MS = 200,
     EXIT_CODE_MAX = 255,
     OUT_BYTES_MAX = 1 << 28,
-    SIGNAL_BASE = 128
+    SIGNAL_BASE = 128,
+    STATUS_SERVER_FAILED = 500
 };
 
 struct follow {
@@ -126,6 +127,10 @@ static bool on_line(void *ctx, struct str line)
     follow->r = doc_json_parse(&follow->arena, line, &doc, follow->e);
     if (follow->r != ERR_OK) {
         follow->r = fail_in(follow->e, "the server's log stream");
+        return false;
+    }
+    if (doc_get(doc, "error") != NULL) { /* the server cannot read on; what came is not all */
+        follow->r = api_refusal(STATUS_SERVER_FAILED, line, follow->e);
         return false;
     }
     if (item_true(doc, "end")) {

@@ -151,6 +151,12 @@ void http_stream_end(struct http_stream *stream)
     http_server_resume(request);
 }
 
+void http_stream_break(struct http_stream *stream)
+{
+    request_of(stream)->plain = true; /* ends by closing, without the last chunk */
+    http_stream_end(stream);
+}
+
 size_t http_stream_pending(const struct http_stream *stream)
 {
     return stream->out.len - stream->out_sent;

@@ -32,5 +32,8 @@ void http_stream_wake(struct http_stream *stream);
 /* Ends the stream. Buffered data is still delivered. on_gone is not called any more. */
 void http_stream_end(struct http_stream *stream);
 
+/* Like http_stream_end(), and the client sees that the answer is not whole: its last chunk is missing. */
+void http_stream_break(struct http_stream *stream);
+
 /* Bytes that the socket has not taken yet. */
 size_t http_stream_pending(const struct http_stream *stream);

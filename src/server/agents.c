@@ -234,6 +234,7 @@ void agents_stream(struct agents *agents, struct call *call)
     if (!hello_read(call, &hello)) {
         return;
     }
+    agents_known_compare(agents, &hello);
     struct input in = {.type = INPUT_NODE_JOIN,
                        .node = {.spec = &hello.node, .closing = hello.closing}};
     if (!call_input(call, &in, &facts)) {

@@ -7,6 +7,7 @@ static void order_add(const struct agents *agents, struct agent_order *order, ui
                       struct buf *out)
 {
     order->epoch = query_epoch(ledger_core(agents->o.ledger));
+    order->fact = ledger_seq_committed(agents->o.ledger);
     order->incarnation = incarnation;
     agent_order_encode(order, out);
     buf_add_char(out, '\n');

@@ -431,6 +431,11 @@ void ledger_job_done(struct ledger *ledger, struct store_job *job)
     free(job);
 }
 
+uint64_t ledger_seq_committed(const struct ledger *ledger)
+{
+    return ledger->seq_committed;
+}
+
 void ledger_numbers(const struct ledger *ledger, struct host_numbers *ret)
 {
     ret->seq_committed = ledger->seq_committed;

@@ -48,6 +48,9 @@ enum ledger_state ledger_state(const struct ledger *ledger);
 const struct core *ledger_core(const struct ledger *ledger); /* NULL while rebuilding */
 int64_t ledger_now_ms(const struct ledger *ledger);
 
+/* The number of the newest fact on disk. */
+uint64_t ledger_seq_committed(const struct ledger *ledger);
+
 /* The boot time of a time of ledger_now_ms(), for loop timers. */
 int64_t ledger_boot_ms(const struct ledger *ledger, int64_t time_ms);
 

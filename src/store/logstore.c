@@ -278,6 +278,22 @@ static enum err reader_turn_to(struct log_reader *reader, uint64_t segment, cons
     return ERR_OK;
 }
 
+enum err logstore_reader_head(struct log_reader *reader, uint64_t segment, struct error *e)
+{
+    struct path path = datadir_segment(reader->dir, segment);
+    struct segment_head head = {0};
+    size_t got;
+    enum err r = reader_turn_to(reader, segment, &path, e);
+    if (r == ERR_OK) {
+        r = file_read_at((struct file){reader->fd, path.text}, &head, sizeof head, 0, &got, e);
+    }
+    if (r == ERR_OK &&
+        (memcmp(head.magic, segment_magic, sizeof head.magic) != 0 || head.segment != segment)) {
+        r = fail(e, ERR_CORRUPT, "the head of '%s' is damaged", path.text);
+    }
+    return r;
+}
+
 static bool head_is(const struct record_head *head, const struct log_key *key, size_t len)
 {
     return head->magic == record_magic && head->len == len && head->task == key->task &&

@@ -90,3 +90,7 @@ struct log_ref {
  * naming file and position: the record is missing, another record, or damaged. */
 must_use enum err logstore_reader_read(struct log_reader *reader, const struct log_ref *ref,
                                        struct arena *arena, struct str *ret, struct error *e);
+
+/* ERR_CORRUPT: the head of the segment's file is damaged. ERR_NOT_FOUND: there is no such file. */
+must_use enum err logstore_reader_head(struct log_reader *reader, uint64_t segment,
+                                       struct error *e);

@@ -26,7 +26,7 @@ enum {
     STORE_WAL_BYTES_MAX = 16 << 20,
 };
 /* Versions of the formats on disk: the digit in the first bytes of each file. */
-enum { STORE_SEGMENT_FORMAT = 1, STORE_SNAPSHOT_FORMAT = 1 };
+enum { STORE_SEGMENT_FORMAT = 1, STORE_SNAPSHOT_FORMAT = 1, STORE_ACK_FORMAT = 1 };
 /* The newest schema of the database that this program knows. */
 int store_schema_version(void);
 #define STORE_SNAPSHOT_BYTES_MAX (UINT64_C(4) << 30)
@@ -235,9 +235,25 @@ must_use enum err store_reader_log_tail(struct store_reader *reader,
 /* Copies a data directory into the new directory `to`; a server may be running. Until the copy is
  * whole it is called TO.partial. ERR_CONFLICT: one of the two names exists. */
 must_use enum err store_backup(const char *dir, const char *to, struct error *e);
-/* Puts a backup into an empty or missing data directory (else ERR_CONFLICT). The database comes
- * last, so an interrupted restore leaves no database. */
-must_use enum err store_backup_restore(const char *from, const char *dir, struct error *e);
+/* Says whether a snapshot can be read. */
+typedef enum err (*store_decode_fn)(struct str snapshot, struct error *e);
+
+/* What a restore brought. Of a whole directory that is everything. */
+struct store_restored {
+    bool damaged;    /* the source is damaged: only what can be proven was taken */
+    bool unreadable; /* parts of its database cannot be read; what they had is not counted below */
+    uint64_t seq;    /* the state is that after this fact */
+    uint64_t acknowledged; /* the last fact that the source had acknowledged; 0: not known */
+    uint64_t history_left; /* rows of ended tasks and of attempts that were left out */
+    uint64_t output_left;  /* pieces of output */
+    uint64_t tokens_left;
+};
+
+/* Puts a backup into an empty or missing data directory (else ERR_CONFLICT). Of a damaged backup or
+ * data directory it takes the newest state that can be proven, and leaves the source as it is. The
+ * database comes last, so an interrupted restore leaves no database. `decode` may be NULL. */
+must_use enum err store_backup_restore(const char *from, const char *dir, store_decode_fn decode,
+                                       struct store_restored *ret, struct error *e);
 /* Goes on with what is left of a data directory, after the refusal of store_open(). Where the database
  * is missing, a new one begins with the newest snapshot (*ret_seq; 0: there is none), and log/ is kept
  * as log.left-N/. Else log/ and snapshot/ get the identity of the database. */
@@ -248,7 +264,7 @@ must_use enum err store_identity_adopt(const char *dir, uint64_t *ret_seq, struc
  * made, whatever it found. */
 struct store_check_fns {
     void (*finding)(void *ctx, const char *text);
-    enum err (*decode)(struct str snapshot, struct error *e);
+    store_decode_fn decode;
 };
 must_use enum err store_check(const char *dir, const struct store_check_fns *fns, void *ctx,
                               struct error *e);

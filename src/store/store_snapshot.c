@@ -120,19 +120,44 @@ static enum err head_read(int fd, const struct path *path, uint64_t seq, struct 
     return ERR_OK;
 }
 
-enum err store_snapshot_read(const char *dir, uint64_t seq, struct arena *arena, struct str *ret,
+static enum err snapshot_open(const struct path *path, int *ret_fd, struct error *e)
+{
+    *ret_fd = open(path->text, O_RDONLY | O_CLOEXEC);
+    if (*ret_fd < 0) {
+        return fail_errno(e, errno == ENOENT ? ERR_NOT_FOUND : ERR_IO, errno, "cannot open '%s'",
+                          path->text);
+    }
+    return ERR_OK;
+}
+
+enum err store_snapshot_head(const char *dir, uint64_t seq, uint64_t *ret_bytes, uint32_t *ret_crc,
                              struct error *e)
 {
     struct path path = datadir_snapshot(dir, seq);
-    auto_free(file_closep) int fd = open(path.text, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
-        return fail_errno(e, errno == ENOENT ? ERR_NOT_FOUND : ERR_IO, errno, "cannot open '%s'",
-                          path.text);
-    }
+    auto_free(file_closep) int fd = -1;
+    struct snapshot_head head = {0};
+    enum err r = snapshot_open(&path, &fd, e);
+    r = r == ERR_OK ? head_read(fd, &path, seq, &head, e) : r;
+    *ret_bytes = HEAD_BYTES + head.len;
+    *ret_crc = head.data_crc;
+    return r;
+}
+
+enum err store_snapshot_read(const char *dir, uint64_t seq, int64_t crc, struct arena *arena,
+                             struct str *ret, struct error *e)
+{
+    struct path path = datadir_snapshot(dir, seq);
+    auto_free(file_closep) int fd = -1;
     struct snapshot_head head;
-    enum err r = head_read(fd, &path, seq, &head, e);
+    enum err r = snapshot_open(&path, &fd, e);
+    r = r == ERR_OK ? head_read(fd, &path, seq, &head, e) : r;
     if (r != ERR_OK) {
         return r;
+    }
+    if (crc >= 0 && head.data_crc != crc) {
+        return fail(e, ERR_CORRUPT,
+                    "'%s' is not the snapshot of fact %" PRIu64 " that weir.db names", path.text,
+                    seq);
     }
     char *bytes = arena_alloc(arena, head.len + 1);
     size_t got;

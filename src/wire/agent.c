@@ -136,6 +136,7 @@ static const struct record_table hello_table = RECORD_JSON_TABLE(agent_hello,
     RECORD_JSON_ROW(agent_hello, node.boot_id, "boot_id", TEXT, 0, TEXT_LEN_MAX, .required = text_wanted),
     RECORD_JSON_ROW(agent_hello, node.supervisor, "supervisor", ID16, 0, 0, .required = text_wanted),
     RECORD_JSON_ROW(agent_hello, epoch_seen, "epoch_seen", UINT, 0, RECORD_ANY),
+    RECORD_JSON_ROW(agent_hello, fact_seen, "fact_seen", UINT, 0, RECORD_ANY, .sparse = true),
     RECORD_JSON_ROW(agent_hello, node.address, "address", TEXT, 0, TEXT_LEN_MAX),
     RECORD_JSON_ROW(agent_hello, node.labels, "labels", LABELS, 0, NODE_LABELS_MAX, RECORD_JSON_COUNT(agent_hello, node.label_count),
                .length_max = TEXT_LEN_MAX),
@@ -160,7 +161,8 @@ static const struct record_table order_table = RECORD_JSON_TABLE(agent_order,
     RECORD_JSON_ROW(agent_order, type, "type", WORD, 0, AGENT_BYE, .word = order_word, .otherwise = AGENT_OTHER,
                .required = text_wanted),
     RECORD_JSON_ROW(agent_order, epoch, "epoch", UINT, 0, RECORD_ANY),
-    RECORD_JSON_ROW(agent_order, incarnation, "incarnation", UINT, 0, RECORD_ANY));
+    RECORD_JSON_ROW(agent_order, incarnation, "incarnation", UINT, 0, RECORD_ANY),
+    RECORD_JSON_ROW(agent_order, fact, "fact", UINT, 0, RECORD_ANY, .sparse = true));
 static const struct record_table limits_table = RECORD_JSON_TABLE(agent_welcome,
     RECORD_JSON_ROW(agent_welcome, report_bytes_max, "report_bytes", UINT, 0, UINT32_MAX, .otherwise = AGENT_REPORT_BYTES_MAX));
 

@@ -90,6 +90,7 @@ struct agent_hello {
     uint32_t protocol_min;
     uint32_t protocol_max;
     uint64_t epoch_seen;
+    uint64_t fact_seen; /* the highest `fact` of an order; 0: none yet */
     int64_t stop_after_ms;
     /* Sent for a supervisor that is gone, only to report what became of its attempts. */
     bool closing;
@@ -157,6 +158,7 @@ struct agent_stop {
 struct agent_order {
     enum agent_order_type type;
     uint64_t epoch;
+    uint64_t fact; /* the newest fact that the server has stored; 0: an older server */
     uint32_t incarnation;
     union {
         struct agent_welcome welcome;

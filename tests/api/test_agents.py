@@ -3,6 +3,7 @@ SPDX-License-Identifier: Apache-2.0
 """
 
 import json
+import shutil
 import signal
 
 from server_process import FakeAgent
@@ -185,3 +186,36 @@ def test_a_clean_stop_says_bye(server, agent):
         lines.append(json.loads(line)["type"])
     assert lines[-1] == "bye"
     assert server.stop() == 0
+
+
+def test_a_lost_end_of_the_facts_is_noticed_by_what_the_node_knows(server, agent):
+    """An old database comes back with everything beside it, so that nothing on the server's disk tells."""
+    server.stop()
+    shutil.copytree(server.dir, server.dir.with_name("yesterday"))
+    server.start()
+    agent.connect()
+    server.submit()
+    order = agent.order()
+    assert order["fact"] > 0
+    agent.report(agent.started(order["key"]))
+    server.stop()
+    shutil.rmtree(server.dir)
+    server.dir.with_name("yesterday").rename(server.dir)
+    server.start()
+    agent.connect(attempts=[{"key": order["key"], "state": "running"}], fact_seen=order["fact"] + 100, epoch_seen=agent.epoch)
+    stop = agent.order()
+    assert (stop["type"], stop["key"]) == ("stop", order["key"])
+    [said] = [json.loads(line) for line in server.log().splitlines() if "acknowledged facts are lost" in line]
+    assert (said["level"], said["node"], said["first"]) == ("error", "n1", order["key"])
+    assert said["attempts_never_ordered"] == 1
+    assert said["fact_seen"] == order["fact"] + 100 > said["fact"]
+
+
+def test_a_node_that_knows_no_more_is_not_accused(server, agent):
+    [_] = server.submit()
+    order = agent.order()
+    agent.report(agent.started(order["key"]))
+    server.stop(signal.SIGKILL)
+    server.start()
+    agent.connect(attempts=[{"key": order["key"], "state": "running"}], fact_seen=order["fact"], epoch_seen=agent.epoch)
+    assert "are lost" not in server.log()

@@ -5,7 +5,10 @@ SPDX-License-Identifier: Apache-2.0
 
 import pathlib
 import shutil
+import sqlite3
+import struct
 import subprocess
+from contextlib import closing
 
 import pytest
 from server_process import FakeAgent, Server
@@ -57,6 +60,18 @@ def db_remove(server):
         file.unlink()
 
 
+def sum_of(*texts):
+    """CRC-32C of texts, as docs/dev/formats/data-directory.md says under "Checksums"."""
+    crc = 0xFFFFFFFF
+    for text in texts:
+        data = text.encode()
+        for byte in struct.pack("<qq", 3, len(data)) + data:
+            crc ^= byte
+            for _ in range(8):
+                crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+    return crc ^ 0xFFFFFFFF
+
+
 def bytes_of(directory):
     return {p.name: p.read_bytes() for p in pathlib.Path(directory).iterdir()}
 
@@ -98,6 +113,23 @@ def test_a_part_of_another_directory_is_refused(made, part):
     assert mine.get("tasks/4")["state"] in ("pending", "starting")
 
 
+def test_missing_output_is_not_taken_for_none(made):
+    """log/ is gone. The server refuses; after `weir db adopt` a task's output reads as lost, not as empty."""
+    server = filled(made())
+    shutil.rmtree(server.dir / "log")
+    assert "weir.db names 1 segments" in refused(server)
+    assert not list((server.dir / "log").glob("*.seg"))
+    assert run("db", "adopt", "--dir", server.dir, "--yes").returncode == 0
+    server.start()
+    assert server.get("tasks/1")["state"] == "completed"
+    assert b"log segment" in server.call("GET", "tasks/1/logs").body
+    agent = FakeAgent(server).join().connect()
+    agent.run_next(data=b"new\n")
+    agent.close()
+    assert b"new" in server.call("GET", "tasks/4/logs").body
+    assert "is missing" in run("db", "check", "--dir", server.dir).stdout
+
+
 def test_what_is_left_can_be_adopted(made):
     server = filled(made())
     old = {k: v for k, v in bytes_of(server.dir / "log").items() if k.endswith(".seg")}
@@ -129,9 +161,13 @@ def test_a_backup_has_the_identity_and_is_restored(made, tmp_path):
 def test_a_crash_between_database_and_parts_is_no_mismatch(made):
     """The state of a directory whose first start was killed before the parts had their identity."""
     server = filled(made())
-    subprocess.run(["python3", "-c", "import sqlite3,sys; d=sqlite3.connect(sys.argv[1]); "
-                    "d.execute(\"DELETE FROM meta WHERE key='identity_given'\"); d.commit()", server.dir / "weir.db"],
-                   check=True)
+    with closing(sqlite3.connect(server.dir / "weir.db")) as db:
+        db.execute("DELETE FROM meta WHERE key='identity_given'")
+        rows = "\n".join(f"{k}={v}" for k, v in db.execute("SELECT key, value FROM meta WHERE key <> 'sum' ORDER BY key"))
+        schema = "\n".join(f"{t} {n} {of} {sql or ''}" for t, n, of, sql in db.execute(
+            "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name"))
+        db.execute("UPDATE meta SET value = ? WHERE key = 'sum'", (str(sum_of(rows, schema)),))
+        db.commit()
     (server.dir / "log" / "identity").unlink()
     server.start()
     assert len((server.dir / "log" / "identity").read_text()) == 33

@@ -164,7 +164,8 @@ def test_the_manual_begins_with_a_list_of_all_commands(weir_alone):
 
 def test_version(weir_alone):
     assert re.fullmatch(
-        r"weir \d+\.\d+\.\d+\nformats: schema \d+, facts \d+, state \d+, segment \d+, snapshot \d+, protocol \d+\n",
+        r"weir \d+\.\d+\.\d+\nformats: schema \d+, facts \d+, state \d+, segment \d+, snapshot \d+, acknowledged \d+, "
+        r"protocol \d+\n",
         weir_alone("--version").stdout,
     )
     assert weir_alone("version").stdout == weir_alone("--version").stdout

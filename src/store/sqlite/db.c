@@ -11,7 +11,9 @@
 #include "store/sqlite/db.h"
 
 #include "store/datadir.h"
+#include "store/sqlite/meta.h"
 #include "store/sqlite/migrations.h"
+#include "store/sqlite/sum.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -39,6 +41,13 @@ enum err db_fail(sqlite3 *db, const char *doing, struct error *e)
     if (disk && number != 0) {
         return fail_errno(e, kind, number, "cannot %s in '%s': %s", doing, file,
                           sqlite3_errmsg(db));
+    }
+    if (kind == ERR_CORRUPT) {
+        return fail(
+            e, kind,
+            "'%.60s' is damaged (cannot %s: %.60s): `weir db restore` brings a backup back, "
+            "or what can be proven into a new --dir",
+            file, doing, sqlite3_errmsg(db));
     }
     return fail(e, kind, "cannot %s in '%s': %s", doing, file, sqlite3_errmsg(db));
 }
@@ -105,6 +114,10 @@ enum err db_prepare(sqlite3 *db, const char *const *sql, size_t count, sqlite3_s
         int rc = sqlite3_prepare_v3(db, sql[i], -1, SQLITE_PREPARE_PERSISTENT, &out[i], NULL);
         if (rc != SQLITE_OK) {
             enum err r = db_fail(db, "prepare a statement", e);
+            if (rc == SQLITE_ERROR) { /* all statements are constant: the tables must be at fault */
+                r = fail(e, ERR_CORRUPT, "the schema of '%.100s' is damaged: %s",
+                         sqlite3_db_filename(db, "main"), sqlite3_errmsg(db));
+            }
             db_finalize(out, count);
             return r;
         }
@@ -214,6 +227,20 @@ static void schema_describe(sqlite3 *db, int64_t version, char *out, size_t size
     db_finalize(&stmt, 1);
 }
 
+/* The version stands twice: in the head of the file, and as the name of the last migration. */
+static enum err schema_compare(sqlite3 *db, const struct path *path, int64_t version,
+                               struct error *e)
+{
+    char name[META_VALUE_MAX];
+    enum err r = meta_get(db, "schema", name, e);
+    if (r == ERR_OK && (version < 1 || strcmp(name, migrations[version - 1].name) != 0)) {
+        return fail(e, ERR_CORRUPT,
+                    "'%.100s' is damaged: its head says schema %" PRId64 ", its table meta '%.40s'",
+                    path->text, version, name);
+    }
+    return r;
+}
+
 static enum err schema_recognise(sqlite3 *db, const struct path *path, int64_t *ret_version,
                                  struct error *e)
 {
@@ -248,23 +275,13 @@ static enum err schema_recognise(sqlite3 *db, const struct path *path, int64_t *
                     "'%s' has %s, this program (%s) knows up to %d: use a newer one", path->text,
                     found, WEIR_VERSION, migration_count);
     }
-    return ERR_OK;
+    return schema_compare(db, path, *ret_version, e);
 }
 
 static enum err migration_note(sqlite3 *db, const struct migration *migration, struct error *e)
 {
-    static const char *const sql = "INSERT OR REPLACE INTO meta (key, value) VALUES "
-                                   "('schema', ?1), ('written_by', 'weir ' || ?2)";
-    sqlite3_stmt *stmt;
-    enum err r = db_prepare(db, &sql, 1, &stmt, e);
-    if (r != ERR_OK) {
-        return r;
-    }
-    db_bind_text(stmt, 1, str_of(migration->name));
-    db_bind_text(stmt, 2, str_of(WEIR_VERSION));
-    r = db_run(stmt, "note the schema", e);
-    db_finalize(&stmt, 1);
-    return r;
+    enum err r = meta_put(db, "schema", migration->name, e);
+    return r == ERR_OK ? meta_put(db, "written_by", "weir " WEIR_VERSION, e) : r;
 }
 
 static enum err migration_steps(sqlite3 *db, int version, struct error *e)
@@ -320,6 +337,7 @@ static enum err writer_set_up(sqlite3 *db, const struct path *path, struct error
     for (int next = (int)version + 1; r == ERR_OK && next <= migration_count; next++) {
         r = migration_steps(db, next, e);
     }
+    r = r == ERR_OK ? meta_check(db, e) : r;
     return r == ERR_OK ? length_check(db, path, e) : r;
 }
 
@@ -331,8 +349,11 @@ static enum err reader_set_up(sqlite3 *db, const struct path *path, int64_t vers
                     "'%s' has schema %" PRId64 ", this program wants %d: start the server once",
                     path->text, version, migration_count);
     }
-    return db_exec(db, "PRAGMA query_only = ON; PRAGMA temp_store = MEMORY",
-                   "set up the connection", e);
+    /* The write-ahead log of a dead server stays as it is, because it may be evidence. */
+    (void)sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    return db_exec(
+        db, "PRAGMA query_only = ON; PRAGMA temp_store = MEMORY; PRAGMA cell_size_check = ON",
+        "set up the connection", e);
 }
 
 static enum err connection_set_up(sqlite3 *db, const struct path *path, enum db_mode mode,
@@ -342,11 +363,14 @@ static enum err connection_set_up(sqlite3 *db, const struct path *path, enum db_
     (void)sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     (void)sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
     int64_t version;
-    enum err r = schema_recognise(db, path, &version, e);
+    enum err r = sum_register(db, e);
+    r = r == ERR_OK ? schema_recognise(db, path, &version, e) : r;
     if (r != ERR_OK) {
         return r;
     }
-    return mode == DB_WRITE ? writer_set_up(db, path, e) : reader_set_up(db, path, version, e);
+    return mode == DB_WRITE
+               ? writer_set_up(db, path, e)
+               : reader_set_up(db, path, mode == DB_COPY ? migration_count : version, e);
 }
 
 enum err db_open(const char *dir, enum db_mode mode, sqlite3 **ret, struct error *e)
@@ -357,7 +381,7 @@ enum err db_open(const char *dir, enum db_mode mode, sqlite3 **ret, struct error
         return fail_errno(e, errno == ENOENT ? ERR_NOT_FOUND : ERR_IO, errno, "cannot open '%s'",
                           path.text);
     }
-    if (mode == DB_READ && status.st_size == 0) {
+    if (mode != DB_WRITE && status.st_size == 0) {
         return fail(e, ERR_CORRUPT, "'%s' is empty", path.text);
     }
     sqlite3 *db = NULL;

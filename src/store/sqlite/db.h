@@ -13,6 +13,7 @@
 enum db_mode {
     DB_WRITE, /* the server's: migrates, WAL, synchronous=FULL, checkpoints only when told */
     DB_READ,  /* query_only; the schema must be this program's */
+    DB_COPY,  /* query_only; an older schema will do */
 };
 
 /* Opens a connection for one thread. ERR_CORRUPT names a foreign, damaged or newer file. */

@@ -21,8 +21,9 @@ enum read_stmt {
     READ_ATTEMPTS,
     READ_LOG,
     READ_LOG_BACK,
+    READ_LOG_HAS,
 };
-enum { READ_STMT_COUNT = READ_LOG_BACK + 1 };
+enum { READ_STMT_COUNT = READ_LOG_HAS + 1 };
 
 struct store_reader {
     char *dir;

@@ -4,6 +4,7 @@
 
 #include "store/sqlite/migrations.h"
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/vec.h"
 #include "store/datadir.h"
@@ -25,50 +26,67 @@ static const char *const stmt_sql[STMT_COUNT] = {
     [STMT_BEGIN] = "BEGIN IMMEDIATE",
     [STMT_COMMIT] = "COMMIT",
     [STMT_ROLLBACK] = "ROLLBACK",
-    [STMT_FACT_PUT] = "INSERT INTO fact (seq, time_ms, type, body) VALUES (?1, ?2, ?3, ?4)",
+    [STMT_FACT_PUT] = "INSERT INTO fact (seq, time_ms, type, body, sum) "
+                      "VALUES (?1, ?2, ?3, ?4, ?5)",
     /* An adopted directory begins with a snapshot and no fact. */
     [STMT_FACT_LAST] = "SELECT coalesce((SELECT max(seq) FROM fact), max(seq)) FROM snapshot",
+    [STMT_FACT_GET] = "SELECT seq, time_ms, type, body, sum FROM fact WHERE seq = ?1",
     [STMT_FACT_FIRST] = "SELECT min(seq) FROM fact",
-    [STMT_FACT_PAGE] = "SELECT seq, time_ms, type, body FROM fact WHERE seq > ?1 ORDER BY seq "
-                       "LIMIT ?2",
+    [STMT_FACT_PAGE] = "SELECT seq, time_ms, type, body, sum FROM fact WHERE seq > ?1 "
+                       "ORDER BY seq LIMIT ?2",
     [STMT_FACT_PRUNE] = "DELETE FROM fact WHERE seq <= ?1",
     [STMT_HISTORY_PUT] = "INSERT OR REPLACE INTO history (task, submitted_ms, ended_ms, state, "
-                         "kind, pool, user, project, name, json) "
-                         "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+                         "kind, pool, user, project, name, json, sum) "
+                         "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, "
+                         "weir_sum(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10))",
     [STMT_HISTORY_OLDEST] = "SELECT task FROM history INDEXED BY history_ended "
-                            "WHERE ended_ms < ?1 ORDER BY ended_ms LIMIT 1",
+                            "WHERE ended_ms < ?1 AND " SUM_HISTORY " ORDER BY ended_ms LIMIT 1",
     [STMT_HISTORY_DELETE] = "DELETE FROM history WHERE task = ?1",
-    [STMT_ATTEMPT_PUT] = "INSERT OR REPLACE INTO attempt (task, idx, attempt, json) "
-                         "VALUES (?1, ?2, ?3, ?4)",
+    [STMT_ATTEMPT_PUT] = "INSERT OR REPLACE INTO attempt (task, idx, attempt, json, sum) "
+                         "VALUES (?1, ?2, ?3, ?4, weir_sum(?1, ?2, ?3, ?4))",
     [STMT_ATTEMPT_DELETE] = "DELETE FROM attempt WHERE task = ?1",
     [STMT_CHUNK_PUT] = "INSERT INTO log_chunk "
-                       "(task, idx, attempt, stream, offset, length, time_ms, place) "
-                       "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) "
+                       "(task, idx, attempt, stream, offset, length, time_ms, place, sum) "
+                       "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "
+                       "weir_sum(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)) "
                        "ON CONFLICT (task, idx, attempt, stream, offset) DO NOTHING",
-    [STMT_CHUNK_END] = "SELECT offset + length FROM log_chunk WHERE task = ?1 AND idx = ?2 "
-                       "AND attempt = ?3 AND stream = ?4 ORDER BY offset DESC LIMIT 1",
+    [STMT_CHUNK_END] =
+        "SELECT offset + length FROM log_chunk WHERE task = ?1 AND idx = ?2 "
+        "AND attempt = ?3 AND stream = ?4 AND " SUM_CHUNK " ORDER BY offset DESC LIMIT 1",
     [STMT_CHUNK_FIRST] = "SELECT place FROM log_chunk INDEXED BY log_chunk_arrival "
                          "WHERE task = ?1 ORDER BY place LIMIT ?2",
     [STMT_CHUNK_DELETE] = "DELETE FROM log_chunk WHERE task = ?1 AND place <= ?2",
-    [STMT_SEGMENT_ADD] = "INSERT INTO log_segment (segment, chunks, bytes) VALUES (?1, ?2, ?3) "
+    [STMT_SEGMENT_ADD] = "INSERT INTO log_segment (segment, chunks, bytes, sum) "
+                         "VALUES (?1, ?2, ?3, weir_sum(?1, ?2, ?3)) "
                          "ON CONFLICT (segment) DO UPDATE SET "
-                         "chunks = chunks + excluded.chunks, bytes = excluded.bytes",
-    [STMT_SEGMENT_TAKE] = "UPDATE log_segment SET chunks = chunks - ?2 WHERE segment = ?1",
-    [STMT_SEGMENT_LAST] = "SELECT segment, bytes FROM log_segment ORDER BY segment DESC LIMIT 1",
-    [STMT_SEGMENT_KNOWN] = "SELECT 1 FROM log_segment WHERE segment = ?1",
+                         "chunks = chunks + excluded.chunks, bytes = excluded.bytes, "
+                         "sum = weir_sum(segment, chunks + excluded.chunks, excluded.bytes) "
+                         "WHERE " SUM_SEGMENT,
+    [STMT_SEGMENT_TAKE] = "UPDATE log_segment SET chunks = chunks - ?2, "
+                          "sum = weir_sum(segment, chunks - ?2, bytes) WHERE segment = ?1 "
+                          "AND " SUM_SEGMENT,
+    [STMT_SEGMENT_LAST] = "SELECT segment, bytes FROM log_segment WHERE " SUM_SEGMENT
+                          " ORDER BY segment DESC LIMIT 1",
+    [STMT_SEGMENT_DAMAGED] = "SELECT count(*) FROM log_segment WHERE (" SUM_SEGMENT ") IS NOT 1",
+    [STMT_SEGMENT_KNOWN] = "SELECT EXISTS (SELECT 1 FROM log_segment WHERE segment = ?1) OR "
+                           "EXISTS (SELECT 1 FROM log_chunk WHERE place >> 32 = ?1)",
     [STMT_SEGMENT_EMPTY] = "SELECT segment FROM log_segment WHERE chunks = 0 AND segment < ?1 "
-                           "ORDER BY segment LIMIT ?2",
+                           "AND " SUM_SEGMENT " ORDER BY segment LIMIT ?2",
     [STMT_SEGMENT_DELETE] = "DELETE FROM log_segment WHERE segment = ?1",
-    [STMT_SNAPSHOT_PUT] = "INSERT OR REPLACE INTO snapshot (seq, bytes) VALUES (?1, ?2)",
-    [STMT_SNAPSHOT_SECOND] = "SELECT seq FROM snapshot ORDER BY seq DESC LIMIT 1 OFFSET 1",
+    [STMT_SNAPSHOT_PUT] = "INSERT OR REPLACE INTO snapshot (seq, bytes, crc, sum) "
+                          "VALUES (?1, ?2, ?3, weir_sum(?1, ?2, ?3))",
+    [STMT_SNAPSHOT_SECOND] =
+        "SELECT seq FROM snapshot WHERE " SUM_SNAPSHOT " ORDER BY seq DESC LIMIT 1 OFFSET 1",
+    [STMT_SNAPSHOT_CRC] = "SELECT crc FROM snapshot WHERE seq = ?1 AND " SUM_SNAPSHOT,
     [STMT_SNAPSHOT_DELETE] = "DELETE FROM snapshot WHERE seq < ?1",
     [STMT_TOKEN_PUT] = "INSERT OR REPLACE INTO token "
-                       "(hash, id, scope, name, created_ms, expires_ms, uses, pool, node, machine) "
-                       "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+                       "(hash, id, scope, name, created_ms, expires_ms, uses, pool, node, machine, "
+                       "sum) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, "
+                       "weir_sum(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10))",
     [STMT_TOKEN_DELETE] = "DELETE FROM token WHERE hash = ?1",
-    [STMT_TOKEN_ALL] = "SELECT hash, id, scope, name, created_ms, expires_ms, "
-                       "uses, pool, node, machine FROM token "
-                       "ORDER BY created_ms, id",
+    [STMT_TOKEN_ALL] =
+        "SELECT hash, id, scope, name, created_ms, expires_ms, "
+        "uses, pool, node, machine, " SUM_TOKEN " FROM token ORDER BY created_ms, id",
 };
 
 static int wal_grew(void *ctx, sqlite3 *db, const char *name, int pages)
@@ -77,12 +95,25 @@ static int wal_grew(void *ctx, sqlite3 *db, const char *name, int pages)
     (void)name;
     struct store *store = ctx;
     store->wal_pages = pages;
+    store->wal_frames = pages;
     return SQLITE_OK;
 }
 
+/* The newest segment by the files, for an index that does not say. */
+static enum err segment_newest(const char *dir, uint64_t *segment, struct error *e)
+{
+    struct datadir_numbers numbers;
+    enum err r = datadir_list(dir, "log", ".seg", &numbers, e);
+    if (r == ERR_OK && numbers.count > 0 && numbers.at[numbers.count - 1] > *segment) {
+        *segment = numbers.at[numbers.count - 1];
+    }
+    vec_done(&numbers);
+    return r;
+}
+
 /* The log goes on behind the end that the index names. A segment that is shorter than the index
- * says was cut from outside. Such a segment is left for store_check() to name, and the next segment
- * is begun. */
+ * says was cut from outside, and a damaged row of the index names no end. Such a segment is left for
+ * store_check() to name, and the next segment is begun. */
 static enum err log_resume(struct store *store, struct error *e)
 {
     sqlite3_stmt *stmt = store->stmt[STMT_SEGMENT_LAST];
@@ -94,9 +125,15 @@ static enum err log_resume(struct store *store, struct error *e)
     uint64_t segment = row ? db_u64(stmt, 0) : 1;
     uint64_t bytes = row ? db_u64(stmt, 1) : 0;
     (void)sqlite3_reset(stmt);
+    int64_t damaged;
+    r = db_number(store->stmt[STMT_SEGMENT_DAMAGED], 0, &damaged, e);
+    r = r == ERR_OK && damaged > 0 ? segment_newest(store->dir, &segment, e) : r;
+    if (r != ERR_OK) {
+        return r;
+    }
     struct path path = datadir_segment(store->dir, segment);
     struct stat status;
-    if (bytes > LOG_SEGMENT_BYTES ||
+    if (damaged > 0 || bytes > LOG_SEGMENT_BYTES ||
         (bytes > 0 && (stat(path.text, &status) != 0 || (uint64_t)status.st_size < bytes))) {
         segment++;
         bytes = 0;
@@ -106,6 +143,32 @@ static enum err log_resume(struct store *store, struct error *e)
     return ERR_OK;
 }
 
+static struct store_fact fact_row(sqlite3_stmt *stmt)
+{
+    return (struct store_fact){.seq = db_u64(stmt, 0),
+                               .time_ms = sqlite3_column_int64(stmt, 1),
+                               .type = (uint32_t)sqlite3_column_int64(stmt, 2),
+                               .body = db_str(stmt, 3)};
+}
+
+/* The checksum of fact `seq`, to which the next fact is chained; 0: there is no such fact. */
+static enum err fact_anchor(struct store *store, uint64_t seq, uint32_t *ret, struct error *e)
+{
+    sqlite3_stmt *stmt = store->stmt[STMT_FACT_GET];
+    bool row;
+    *ret = 0;
+    db_bind_u64(stmt, 1, seq);
+    enum err r = db_row(stmt, &row, "read facts", e);
+    if (r != ERR_OK || !row) {
+        return r;
+    }
+    struct store_fact fact = fact_row(stmt);
+    *ret = sum_own(db_u64(stmt, 4));
+    r = sum_fact_right(db_u64(stmt, 4), &fact) ? ERR_OK : sum_fact_fail(store->dir, seq, e);
+    (void)sqlite3_reset(stmt);
+    return r;
+}
+
 enum err store_sync_up(struct store *store, struct error *e)
 {
     if (!store->stale) {
@@ -113,9 +176,12 @@ enum err store_sync_up(struct store *store, struct error *e)
     }
     int64_t last;
     enum err r = db_number(store->stmt[STMT_FACT_LAST], 0, &last, e);
-    if (r == ERR_OK) {
-        r = log_resume(store, e);
+    if (r == ERR_OK && last < 0) {
+        r = fail(e, ERR_CORRUPT, "'%.100s/weir.db' is damaged: its last fact has number %" PRId64,
+                 store->dir, last);
     }
+    r = r == ERR_OK ? log_resume(store, e) : r;
+    r = r == ERR_OK ? fact_anchor(store, (uint64_t)last, &store->last_sum, e) : r;
     if (r != ERR_OK) {
         return r;
     }
@@ -142,6 +208,40 @@ static enum err snapshots_ahead_move(struct store *store, struct error *e)
     return r;
 }
 
+/* Before the database is opened: has the write-ahead log all that was stored? From here on the file
+ * says nothing of the write-ahead log, because opening the database empties it. */
+static enum err ack_before(struct store *store, struct error *e)
+{
+    enum err r = ack_read(store->dir, &store->ack, e);
+    if (r == ERR_CORRUPT) {
+        log_error("a lost end of the facts cannot be noticed this time", kv_error(e));
+        r = ERR_OK;
+    }
+    r = r == ERR_OK ? ack_wal_check(store->dir, &store->ack, e) : r;
+    r = r == ERR_OK ? ack_open(store->dir, &store->ack_fd, e) : r;
+    if (r == ERR_OK) {
+        store->ack.frames = 0;
+        ack_write(store->ack_fd, &store->ack);
+    }
+    return r;
+}
+
+/* Has the database all that was stored, and is the last known fact the same? */
+static enum err ack_compare(struct store *store, struct error *e)
+{
+    uint32_t own;
+    enum err r = ack_seq_check(store->dir, &store->ack, store->last_seq, e);
+    r = r == ERR_OK ? fact_anchor(store, store->ack.seq, &own, e) : r;
+    if (r == ERR_OK && own != 0 && store->ack.sum != 0 && own != store->ack.sum) {
+        r = fail(e, ERR_CORRUPT,
+                 "fact %" PRIu64 " in '%.80s/weir.db' is not the one that was acknowledged: "
+                 "the database is of another time; `weir db adopt` goes on with it",
+                 store->ack.seq, store->dir);
+    }
+    store->ack_begun = r == ERR_OK;
+    return r;
+}
+
 static enum err store_set_up(struct store *store, struct error *e)
 {
     enum err r = store_identity_before(store->dir, e);
@@ -149,6 +249,7 @@ static enum err store_set_up(struct store *store, struct error *e)
     if (r == ERR_OK) {
         r = datadir_lock(store->dir, &store->lock_fd, e);
     }
+    r = r == ERR_OK ? ack_before(store, e) : r;
     if (r == ERR_OK) {
         r = db_open(store->dir, DB_WRITE, &store->db, e);
     }
@@ -162,6 +263,7 @@ static enum err store_set_up(struct store *store, struct error *e)
     (void)sqlite3_wal_hook(store->db, wal_grew, store);
     store->stale = true;
     r = store_sync_up(store, e);
+    r = r == ERR_OK ? ack_compare(store, e) : r;
     if (r == ERR_OK) {
         r = snapshots_ahead_move(store, e);
     }
@@ -181,6 +283,8 @@ enum err store_open(const struct store_options *options, struct store **ret, str
     struct store *store = xcalloc(1, sizeof *store);
     store->dir = xstrdup(options->dir);
     store->lock_fd = -1;
+    store->ack_fd = -1;
+    store->ack_salt_stale = true;
     store->facts_keep = options->facts_keep != 0 ? options->facts_keep : FACTS_KEEP_DEFAULT;
     store->history_keep_ms = options->history_keep_ms;
     store->wal_pages_tend_at = STORE_WAL_BYTES / STORE_PAGE_BYTES;
@@ -199,6 +303,11 @@ void store_close(struct store *store)
         return;
     }
     db_finalize(store->stmt, STMT_COUNT);
+    if (store->ack_begun) {
+        store->ack.frames = 0;
+        ack_write(store->ack_fd, &store->ack);
+    }
+    file_closep(&store->ack_fd);
     if (store->db != NULL) {
         (void)sqlite3_wal_checkpoint_v2(store->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
         int rc = sqlite3_close(store->db);
@@ -226,7 +335,13 @@ enum err store_snapshot_load(struct store *store, uint64_t before, struct arena 
     vec_done(&numbers);
     *ret_seq = newest;
     *ret = (struct str){"", 0};
-    return newest == 0 ? ERR_OK : store_snapshot_read(store->dir, newest, arena, ret, e);
+    if (newest == 0) {
+        return ERR_OK;
+    }
+    int64_t crc;
+    db_bind_u64(store->stmt[STMT_SNAPSHOT_CRC], 1, newest);
+    r = db_number(store->stmt[STMT_SNAPSHOT_CRC], -1, &crc, e);
+    return r == ERR_OK ? store_snapshot_read(store->dir, newest, crc, arena, ret, e) : r;
 }
 
 const char *store_snapshot_path(const struct store *store, uint64_t seq, struct arena *arena)
@@ -234,9 +349,14 @@ const char *store_snapshot_path(const struct store *store, uint64_t seq, struct 
     return arena_str(arena, datadir_snapshot(store->dir, seq).text);
 }
 
-/* Gives one page to the callback. *seq moves to the last fact given. */
-static enum err facts_page(struct store *store, uint64_t *seq, size_t *ret_count, store_fact_fn fn,
-                           void *ctx, struct error *e)
+struct fact_taker {
+    store_fact_fn fn;
+    void *ctx;
+};
+
+/* Gives one page to the callback. `*seq` and `*sum` move to the last fact given. */
+static enum err facts_page(struct store *store, uint64_t *seq, uint32_t *sum, size_t *ret_count,
+                           const struct fact_taker *taker, struct error *e)
 {
     sqlite3_stmt *stmt = store->stmt[STMT_FACT_PAGE];
     db_bind_u64(stmt, 1, *seq);
@@ -248,21 +368,15 @@ static enum err facts_page(struct store *store, uint64_t *seq, size_t *ret_count
         if (r != ERR_OK || !row) {
             return r;
         }
-        struct store_fact fact = {.seq = db_u64(stmt, 0),
-                                  .time_ms = sqlite3_column_int64(stmt, 1),
-                                  .type = (uint32_t)sqlite3_column_int64(stmt, 2),
-                                  .body = db_str(stmt, 3)};
-        if (fact.seq != *seq + 1) {
-            r = fail(e, ERR_CORRUPT, "facts %" PRIu64 " to %" PRIu64 " are missing in '%s/weir.db'",
-                     *seq + 1, fact.seq - 1, store->dir);
-        } else {
-            r = fn(ctx, &fact, e);
-        }
+        struct store_fact fact = fact_row(stmt);
+        r = sum_fact_next(store->dir, *seq, *sum, &fact, db_u64(stmt, 4), e);
+        r = r == ERR_OK ? taker->fn(taker->ctx, &fact, e) : r;
+        *seq = fact.seq;
+        *sum = sum_own(db_u64(stmt, 4));
         if (r != ERR_OK) {
             (void)sqlite3_reset(stmt);
             return r;
         }
-        *seq = fact.seq;
         (*ret_count)++;
     }
 }
@@ -270,10 +384,13 @@ static enum err facts_page(struct store *store, uint64_t *seq, size_t *ret_count
 enum err store_facts_after(struct store *store, uint64_t seq, store_fact_fn fn, void *ctx,
                            struct error *e)
 {
-    enum err r = store_sync_up(store, e);
+    const struct fact_taker taker = {fn, ctx};
+    uint32_t sum = 0;
     size_t count = 1;
+    enum err r = store_sync_up(store, e);
+    r = r == ERR_OK ? fact_anchor(store, seq, &sum, e) : r;
     while (r == ERR_OK && count > 0) {
-        r = facts_page(store, &seq, &count, fn, ctx, e);
+        r = facts_page(store, &seq, &sum, &count, &taker, e);
     }
     return r;
 }
@@ -301,13 +418,13 @@ enum err store_tokens(struct store *store, store_token_fn fn, void *ctx, struct 
                                     .expires_ms = sqlite3_column_int64(stmt, 5),
                                     .uses = sqlite3_column_int64(stmt, 6)};
         struct str hash = db_str(stmt, 0);
-        if (hash.len != sizeof token.hash) {
-            (void)sqlite3_reset(stmt);
-            return fail(e, ERR_CORRUPT, "a token's hash has %zu bytes in '%s/weir.db'", hash.len,
-                        store->dir);
+        column_copy(stmt, 1, token.id, sizeof token.id);
+        if (db_u64(stmt, 10) != 1 || hash.len != sizeof token.hash) {
+            log_error("a damaged token is not accepted", kv_str("token", token.id),
+                      kv_str("dir", store->dir));
+            continue;
         }
         memcpy(token.hash, hash.p, sizeof token.hash);
-        column_copy(stmt, 1, token.id, sizeof token.id);
         column_copy(stmt, 2, token.scope, sizeof token.scope);
         column_copy(stmt, 3, token.name, sizeof token.name);
         column_copy(stmt, 7, token.pool, sizeof token.pool);

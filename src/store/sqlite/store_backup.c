@@ -5,6 +5,7 @@
  * (datadir_hold_files). SPDX-License-Identifier: Apache-2.0 */
 #include "store/sqlite/db.h"
 #include "store/sqlite/store_internal.h"
+#include "store/sqlite/store_salvage.h"
 
 #include "base/mem.h"
 #include "base/vec.h"
@@ -103,7 +104,8 @@ static enum err snapshot_copy(const char *from, const char *to, uint64_t seq, st
 static enum err snapshots_copy(sqlite3 *db, const char *from, const char *to, struct error *e)
 {
     int64_t last;
-    enum err r = db_query_number(db, "SELECT max(seq) FROM fact", &last, e);
+    enum err r = db_query_number(
+        db, "SELECT coalesce((SELECT max(seq) FROM fact), max(seq)) FROM snapshot", &last, e);
     if (r != ERR_OK) {
         return r;
     }
@@ -160,7 +162,7 @@ static enum err directory_copy(const char *from, const char *to, struct error *e
     }
     sqlite3 *db = NULL;
     if (r == ERR_OK) {
-        r = db_open(from, DB_READ, &db, e);
+        r = db_open(from, DB_COPY, &db, e);
     }
     if (r != ERR_OK) {
         return r;
@@ -241,8 +243,26 @@ static enum err target_check(const char *dir, struct error *e)
     return ERR_OK;
 }
 
-enum err store_backup_restore(const char *from, const char *dir, struct error *e)
+static void finding_note(void *ctx, const char *text)
 {
+    (void)text;
+    *(bool *)ctx = true;
+}
+
+/* Is anything in the directory damaged? A database of an older Weir may have no checksums, and is
+ * copied as it is. */
+static enum err damage_look(const char *from, store_decode_fn decode, bool *ret, struct error *e)
+{
+    const struct store_check_fns fns = {.finding = finding_note, .decode = decode};
+    *ret = false;
+    enum err r = store_check(from, &fns, ret, e);
+    return r == ERR_CONFLICT ? ERR_OK : r;
+}
+
+enum err store_backup_restore(const char *from, const char *dir, store_decode_fn decode,
+                              struct store_restored *ret, struct error *e)
+{
+    *ret = (struct store_restored){0};
     enum err r = datadir_valid(from, e);
     if (r == ERR_OK) {
         r = datadir_valid(dir, e);
@@ -263,8 +283,9 @@ enum err store_backup_restore(const char *from, const char *dir, struct error *e
     }
     auto_free(file_closep) int lock_fd = -1; /* no server may start in the half-filled directory */
     r = datadir_lock(dir, &lock_fd, e);
+    r = r == ERR_OK ? damage_look(from, decode, &ret->damaged, e) : r;
     if (r == ERR_OK) {
-        r = directory_copy(from, dir, e);
+        r = ret->damaged ? store_salvage(from, dir, decode, ret, e) : directory_copy(from, dir, e);
     }
     if (r == ERR_OK) {
         return file_sync_parent(dir, e);

@@ -2,6 +2,7 @@
  * facts mean. A server may be running; one read transaction sees one state of the database.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "store/sqlite/store_check_internal.h"
+#include "store/sqlite/meta.h"
 #include "store/sqlite/store_internal.h"
 
 #include "base/mem.h"
@@ -52,12 +53,32 @@ static enum err pages_check(struct check *check, struct error *e)
     return r;
 }
 
-/* Looks for gaps between facts. Returns the first and last number (0: no facts). */
+/* Names a damaged fact, a fact that does not follow the one before it, and a gap. */
+static void fact_check(struct check *check, const struct store_fact *fact, uint64_t sum,
+                       uint64_t before_seq, uint32_t before_own)
+{
+    const struct path path = datadir_db(check->dir);
+    const char *file = path.text;
+    if (before_seq != 0 && fact->seq != before_seq + 1) {
+        store_check_found(check, "%s: facts %" PRIu64 " to %" PRIu64 " are missing", file,
+                          before_seq + 1, fact->seq - 1);
+    } else if (before_seq != 0 && sum_before(sum) != before_own) {
+        store_check_found(check, "%s: fact %" PRIu64 " does not follow fact %" PRIu64, file,
+                          fact->seq, before_seq);
+    }
+    if (!sum_fact_right(sum, fact)) {
+        store_check_found(check, "%s: fact %" PRIu64 " is damaged (the checksum differs)", file,
+                          fact->seq);
+    }
+}
+
+/* Looks at the chain of facts. Returns the first and last number (0: no facts). */
 static enum err facts_check(struct check *check, uint64_t *ret_first, uint64_t *ret_last,
                             struct error *e)
 {
-    static const char *const sql = "SELECT seq FROM fact ORDER BY seq";
+    static const char *const sql = "SELECT seq, time_ms, type, body, sum FROM fact ORDER BY seq";
     sqlite3_stmt *stmt;
+    uint32_t own = 0;
     enum err r = db_prepare(check->db, &sql, 1, &stmt, e);
     *ret_first = 0;
     *ret_last = 0;
@@ -66,25 +87,26 @@ static enum err facts_check(struct check *check, uint64_t *ret_first, uint64_t *
         if (!row) {
             break;
         }
-        uint64_t seq = db_u64(stmt, 0);
-        if (*ret_first == 0) {
-            *ret_first = seq;
-        } else if (seq != *ret_last + 1) {
-            store_check_found(check, "%s: facts %" PRIu64 " to %" PRIu64 " are missing",
-                              datadir_db(check->dir).text, *ret_last + 1, seq - 1);
-        }
-        *ret_last = seq;
+        struct store_fact fact = {.seq = db_u64(stmt, 0),
+                                  .time_ms = sqlite3_column_int64(stmt, 1),
+                                  .type = (uint32_t)sqlite3_column_int64(stmt, 2),
+                                  .body = db_str(stmt, 3)};
+        fact_check(check, &fact, db_u64(stmt, 4), *ret_last, own);
+        own = sum_own(db_u64(stmt, 4));
+        *ret_first = *ret_first == 0 ? fact.seq : *ret_first;
+        *ret_last = fact.seq;
     }
     db_finalize(&stmt, 1);
     return r;
 }
 
-static enum err snapshot_check(struct check *check, uint64_t seq, struct error *e)
+/* `crc` as the database has it; -1: the database does not say. */
+static enum err snapshot_check(struct check *check, uint64_t seq, int64_t crc, struct error *e)
 {
     struct arena arena;
     struct str bytes;
     arena_init(&arena);
-    enum err r = store_snapshot_read(check->dir, seq, &arena, &bytes, e);
+    enum err r = store_snapshot_read(check->dir, seq, crc, &arena, &bytes, e);
     if (r == ERR_OK && check->fns->decode != NULL) {
         r = check->fns->decode(bytes, e);
         r = r == ERR_OK ? r
@@ -99,11 +121,17 @@ static enum err snapshot_check(struct check *check, uint64_t seq, struct error *
 static enum err snapshots_check(struct check *check, uint64_t last, uint64_t *ret_newest,
                                 struct error *e)
 {
-    struct datadir_numbers numbers;
-    enum err r = datadir_list(check->dir, "snapshot", ".snap", &numbers, e);
+    static const char *const sql = "SELECT crc FROM snapshot WHERE seq = ?1 AND " SUM_SNAPSHOT;
+    struct datadir_numbers numbers = {0};
+    sqlite3_stmt *stmt;
+    enum err r = db_prepare(check->db, &sql, 1, &stmt, e);
+    r = r == ERR_OK ? datadir_list(check->dir, "snapshot", ".snap", &numbers, e) : r;
     *ret_newest = 0;
     for (size_t i = 0; r == ERR_OK && i < numbers.count; i++) {
-        r = snapshot_check(check, numbers.at[i], e);
+        int64_t crc = -1;
+        db_bind_u64(stmt, 1, numbers.at[i]);
+        r = db_number(stmt, -1, &crc, e);
+        r = r == ERR_OK ? snapshot_check(check, numbers.at[i], crc, e) : r;
         if (r == ERR_CORRUPT) {
             store_check_found(check, "%s", e->text);
             r = ERR_OK;
@@ -114,12 +142,13 @@ static enum err snapshots_check(struct check *check, uint64_t last, uint64_t *re
             *ret_newest = numbers.at[i];
         }
     }
+    db_finalize(&stmt, 1);
     vec_done(&numbers);
     return r;
 }
 
-/* Reports a recorded snapshot whose file is missing. Replay works without the snapshot, but an
- * admin should know of the loss. */
+/* Reports a recorded snapshot whose file is missing or has another size. Replay works without the
+ * snapshot, but an admin should know of the loss. */
 static enum err recorded_check(struct check *check, struct error *e)
 {
     static const char *const sql = "SELECT seq FROM snapshot ORDER BY seq";
@@ -139,55 +168,87 @@ static enum err recorded_check(struct check *check, struct error *e)
     return r;
 }
 
-static enum err parts_check(struct check *check, struct error *e)
+/* Facts and the snapshots that they follow. */
+static enum err state_check(struct check *check, struct error *e)
 {
     uint64_t first;
     uint64_t last;
     uint64_t newest;
-    enum err r = pages_check(check, e);
+    int64_t start; /* an adopted directory begins with a snapshot and no fact */
+    enum err r = facts_check(check, &first, &last, e);
+    r = r == ERR_OK ? db_query_number(check->db, "SELECT max(seq) FROM snapshot", &start, e) : r;
     if (r == ERR_OK) {
-        r = facts_check(check, &first, &last, e);
-    }
-    if (r == ERR_OK) {
-        r = snapshots_check(check, last, &newest, e);
+        r = snapshots_check(check, first > 0 ? last : (uint64_t)start, &newest, e);
     }
     if (r == ERR_OK && first > 1 && newest < first - 1) {
         store_check_found(check,
                           "%s: facts before %" PRIu64 " are gone and no whole snapshot has them",
                           datadir_db(check->dir).text, first);
     }
-    if (r == ERR_OK) {
-        r = recorded_check(check, e);
+    r = r == ERR_OK ? recorded_check(check, e) : r;
+    return r == ERR_OK
+               ? ack_seq_check(check->dir, &check->ack, first > 0 ? last : (uint64_t)start, e)
+               : r;
+}
+
+static enum err identity_check(struct check *check, struct error *e)
+{
+    return store_identity_match(check->db, check->dir, e);
+}
+
+static enum err meta_part_check(struct check *check, struct error *e)
+{
+    return meta_check(check->db, e);
+}
+
+/* A part that is too damaged to be read to its end is one finding more, and the next part follows. */
+static enum err parts_check(struct check *check, struct error *e)
+{
+    static enum err (*const parts[])(struct check *, struct error *) = {
+        identity_check, meta_part_check,  pages_check,
+        state_check,    store_check_rows, store_check_logs,
+    };
+    enum err r = ERR_OK;
+    for (size_t i = 0; r == ERR_OK && i < sizeof parts / sizeof parts[0]; i++) {
+        r = parts[i](check, e);
+        if (r == ERR_CORRUPT) {
+            store_check_found(check, "%s", e->text);
+            r = ERR_OK;
+        }
     }
-    return r == ERR_OK ? store_check_logs(check, e) : r;
+    return r;
+}
+
+/* What was acknowledged comes first: a server at work may store more meanwhile, and never less. */
+static enum err ack_check(struct check *check, struct error *e)
+{
+    enum err r = ack_read(check->dir, &check->ack, e);
+    r = r == ERR_OK ? ack_wal_check(check->dir, &check->ack, e) : r;
+    if (r == ERR_CORRUPT) {
+        store_check_found(check, "%s", e->text);
+        r = ERR_OK;
+    }
+    return r;
 }
 
 enum err store_check(const char *dir, const struct store_check_fns *fns, void *ctx, struct error *e)
 {
     struct error local;
     e = e != NULL ? e : &local;
-    enum err r = datadir_valid(dir, e);
-    if (r == ERR_OK) {
-        r = datadir_has_db(dir, e);
-    }
+    struct check check = {.dir = dir, .fns = fns, .ctx = ctx};
     auto_free(file_closep) int hold_fd = -1;
-    if (r == ERR_OK) {
-        r = datadir_hold_files(dir, &hold_fd, e);
-    }
+    enum err r = datadir_valid(dir, e);
+    r = r == ERR_OK ? datadir_has_db(dir, e) : r;
+    r = r == ERR_OK ? datadir_hold_files(dir, &hold_fd, e) : r;
+    r = r == ERR_OK ? ack_check(&check, e) : r;
     if (r != ERR_OK) {
         return r;
     }
-    struct check check = {.dir = dir, .fns = fns, .ctx = ctx};
     r = db_open(dir, DB_READ, &check.db, e);
     if (r == ERR_OK && sqlite3_exec(check.db, "BEGIN", NULL, NULL, NULL) != SQLITE_OK) {
         r = db_fail(check.db, "begin a check", e);
     }
-    if (r == ERR_OK) {
-        r = store_identity_match(check.db, dir, e);
-    }
-    if (r == ERR_OK) {
-        r = parts_check(&check, e);
-    }
+    r = r == ERR_OK ? parts_check(&check, e) : r;
     if (r == ERR_CORRUPT) {
         /* The database is too damaged for the check to go on. */
         store_check_found(&check, "%s", e->text);

@@ -73,18 +73,38 @@ static enum err counts_check(struct check *check, sqlite3_stmt *stmt, struct err
     }
 }
 
+/* A missing segment was named with its chunks. */
+static enum err heads_check(struct check *check, sqlite3_stmt *stmt, struct log_reader *reader,
+                            struct error *e)
+{
+    for (;;) {
+        bool row;
+        enum err r = db_row(stmt, &row, "read the log index", e);
+        if (r != ERR_OK || !row) {
+            return r;
+        }
+        r = logstore_reader_head(reader, db_u64(stmt, 0), e);
+        if (r == ERR_CORRUPT) {
+            store_check_found(check, "%s", e->text);
+        } else if (r != ERR_OK && r != ERR_NOT_FOUND) {
+            return r;
+        }
+    }
+}
+
 enum err store_check_logs(struct check *check, struct error *e)
 {
     static const char *const sql[] = {
-        "SELECT task, idx, attempt, stream, offset, length, place FROM log_chunk",
+        "SELECT task, idx, attempt, stream, offset, length, place FROM log_chunk NOT INDEXED",
         "WITH found (segment, chunks) AS "
-        "(SELECT place >> 32, count(*) FROM log_chunk GROUP BY 1) "
-        "SELECT segment, found.chunks, ifnull(log_segment.chunks, 0) FROM found "
-        "LEFT JOIN log_segment USING (segment) "
-        "WHERE found.chunks <> ifnull(log_segment.chunks, 0)",
+        "(SELECT place >> 32, count(*) FROM log_chunk NOT INDEXED GROUP BY 1) "
+        "SELECT segment, ifnull(found.chunks, 0), ifnull(log_segment.chunks, 0) FROM found "
+        "FULL JOIN log_segment USING (segment) "
+        "WHERE ifnull(found.chunks, 0) <> ifnull(log_segment.chunks, 0)",
+        "SELECT segment FROM log_segment WHERE chunks > 0",
     };
-    sqlite3_stmt *stmts[2];
-    enum err r = db_prepare(check->db, sql, 2, stmts, e);
+    sqlite3_stmt *stmts[3];
+    enum err r = db_prepare(check->db, sql, 3, stmts, e);
     if (r != ERR_OK) {
         return r;
     }
@@ -93,7 +113,8 @@ enum err store_check_logs(struct check *check, struct error *e)
     if (r == ERR_OK) {
         r = counts_check(check, stmts[1], e);
     }
+    r = r == ERR_OK ? heads_check(check, stmts[2], reader, e) : r;
     logstore_reader_free(reader);
-    db_finalize(stmts, 2);
+    db_finalize(stmts, 3);
     return r;
 }

@@ -3,14 +3,17 @@
  * Holds (see README.md): S1 data before index, index with the facts; S2 all or nothing, on disk and
  * in memory. SPDX-License-Identifier: Apache-2.0 */
 #include "store/sqlite/store_internal.h"
+#include "store/sqlite/wal.h"
 
 #include <inttypes.h>
 #include <string.h>
 
+/* `*ret_sum` is the checksum of the last fact. */
 static enum err facts_put(struct store *store, const struct store_fact *facts, size_t count,
-                          struct error *e)
+                          uint32_t *ret_sum, struct error *e)
 {
     sqlite3_stmt *stmt = store->stmt[STMT_FACT_PUT];
+    *ret_sum = store->last_sum;
     for (size_t i = 0; i < count; i++) {
         if (facts[i].seq != store->last_seq + 1 + i) {
             return fail(e, ERR_INTERNAL, "fact %" PRIu64 " given where %" PRIu64 " is next",
@@ -20,6 +23,9 @@ static enum err facts_put(struct store *store, const struct store_fact *facts, s
         db_bind_i64(stmt, 2, facts[i].time_ms);
         db_bind_i64(stmt, 3, facts[i].type);
         db_bind_blob(stmt, 4, facts[i].body);
+        const uint64_t sum = sum_fact(*ret_sum, &facts[i]);
+        db_bind_i64(stmt, 5, (int64_t)sum);
+        *ret_sum = sum_own(sum);
         enum err r = db_run(stmt, "store a fact", e);
         if (r != ERR_OK) {
             return fail_in(e, "fact %" PRIu64 " of type %" PRIu32, facts[i].seq, facts[i].type);
@@ -95,11 +101,12 @@ static enum err token_put(struct store *store, const struct store_token *token, 
     return db_run(stmt, "store a token", e);
 }
 
-static enum err batch_put(struct store *store, const struct store_batch *batch, struct error *e)
+static enum err batch_put(struct store *store, const struct store_batch *batch, uint32_t *ret_sum,
+                          struct error *e)
 {
     enum err r = db_run(store->stmt[STMT_BEGIN], "begin a transaction", e);
     if (r == ERR_OK) {
-        r = facts_put(store, batch->facts, batch->fact_count, e);
+        r = facts_put(store, batch->facts, batch->fact_count, ret_sum, e);
     }
     if (r == ERR_OK) {
         r = history_put(store, batch->history, batch->history_count, e);
@@ -126,6 +133,7 @@ static int wal_move(struct store *store)
     int pages = 0;
     int moved = 0;
     int rc = sqlite3_wal_checkpoint_v2(store->db, NULL, SQLITE_CHECKPOINT_PASSIVE, &pages, &moved);
+    store->ack_salt_stale = true;
     /* While a reader looks at an old state, only a part of the log moves. Then, as after a failure,
      * the log may grow by another STORE_WAL_BYTES before the next try, because each try costs two
      * flushes. */
@@ -135,19 +143,36 @@ static int wal_move(struct store *store)
     return rc == SQLITE_BUSY ? SQLITE_OK : rc;
 }
 
+void store_commit_note(struct store *store)
+{
+    struct ack *ack = &store->ack;
+    struct wal wal;
+    if (store->ack_salt_stale && wal_scan(store->dir, 0, &wal, NULL) == ERR_OK && wal.head_whole) {
+        memcpy(ack->salt, wal.salt, sizeof ack->salt);
+        store->ack_salt_stale = false;
+    }
+    ack->seq = store->last_seq;
+    ack->sum = store->last_sum;
+    ack->frames = store->ack_salt_stale || store->wal_frames < 0 ? 0 : (uint32_t)store->wal_frames;
+    ack_write(store->ack_fd, ack);
+}
+
 enum err store_commit(struct store *store, const struct store_batch *batch, struct error *e)
 {
     enum err r = store_sync_up(store, e);
     if (r != ERR_OK) {
         return r;
     }
-    r = batch_put(store, batch, e);
+    uint32_t sum;
+    r = batch_put(store, batch, &sum, e);
     if (r != ERR_OK) {
         store_commit_undo(store);
         return r;
     }
     logstore_keep(store->log);
     store->last_seq += batch->fact_count;
+    store->last_sum = sum;
+    store_commit_note(store);
     if ((int64_t)store->wal_pages * STORE_PAGE_BYTES > STORE_WAL_BYTES_MAX) {
         (void)wal_move(store); /* the batch is safe; the next call tries again */
     }

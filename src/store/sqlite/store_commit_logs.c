@@ -138,7 +138,8 @@ static enum err piece_put(struct store *store, struct store_log piece, struct se
         enum err r = record_put(store, &record, &is_new, count, e);
         if (r == ERR_OK && !is_new) {
             r = end_look_up(store, &piece, &end, e);
-            must(r != ERR_OK || end > piece.offset);
+            /* Where no whole row tells the end, the row at this offset is damaged and keeps its place. */
+            end = end > record.offset ? end : record.offset + record.data.len;
         } else if (r == ERR_OK) {
             end = record.offset + record.data.len;
         }

@@ -5,6 +5,7 @@
  * merges one page of ids per state. SPDX-License-Identifier: Apache-2.0 */
 #include "store/sqlite/reader_internal.h"
 
+#include "base/log.h"
 #include "base/vec.h"
 
 #include <inttypes.h>
@@ -29,6 +30,21 @@ static struct store_history row_of(sqlite3_stmt *stmt)
                                   .json = db_str(stmt, 9)};
 }
 
+enum { HISTORY_SUM = 10, ATTEMPT_SUM = 3 }; /* columns: does the checksum fit? */
+
+static bool row_whole(sqlite3_stmt *stmt)
+{
+    return db_u64(stmt, HISTORY_SUM) == 1;
+}
+
+static enum err row_fail(const struct store_reader *reader, uint64_t task, struct error *e)
+{
+    return fail(e, ERR_CORRUPT,
+                "the history of task %" PRIu64 " in '%.80s/weir.db' is damaged: `weir db check` "
+                "says more, `weir db restore` brings a backup back",
+                task, reader->dir);
+}
+
 enum err store_history_get(struct store_reader *reader, uint64_t task, struct arena *arena,
                            struct str *ret_json, struct error *e)
 {
@@ -47,8 +63,9 @@ enum err store_history_get(struct store_reader *reader, uint64_t task, struct ar
     }
     struct str json = row_of(stmt).json;
     *ret_json = (struct str){arena_strn(arena, json.p, json.len), json.len};
+    r = row_whole(stmt) ? ERR_OK : row_fail(reader, task, e);
     (void)sqlite3_reset(stmt);
-    return ERR_OK;
+    return r;
 }
 
 enum err store_history_attempts(struct store_reader *reader, uint64_t task, store_attempt_fn fn,
@@ -70,6 +87,10 @@ enum err store_history_attempts(struct store_reader *reader, uint64_t task, stor
                                         .index = (uint32_t)db_u64(stmt, 0),
                                         .attempt = (uint32_t)db_u64(stmt, 1),
                                         .json = db_str(stmt, 2)};
+        if (db_u64(stmt, ATTEMPT_SUM) != 1) {
+            (void)sqlite3_reset(stmt);
+            return row_fail(reader, task, e);
+        }
         fn(ctx, &attempt);
     }
 }
@@ -140,7 +161,12 @@ static enum err rows_give(sqlite3_stmt *stmt, store_history_fn fn, void *ctx, st
             return r;
         }
         struct store_history history = row_of(stmt);
-        fn(ctx, &history);
+        if (row_whole(stmt)) {
+            fn(ctx, &history);
+        } else { /* one damaged row must not hide all others */
+            log_error("a list leaves out an ended task, because its row is damaged",
+                      kv_u64("task", history.task));
+        }
     }
 }
 

@@ -11,7 +11,9 @@
 #include "base/vec.h"
 #include "store/datadir.h"
 #include "store/file.h"
+#include "store/sqlite/meta.h"
 #include "store/sqlite/store_internal.h"
+#include "store/store_snapshot.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +27,7 @@
 enum { IDENTITY_LEN = 32, PART_COUNT = 2, LEFT_MAX = 1000 };
 
 struct identity {
-    char text[IDENTITY_LEN + 1]; /* "": none */
+    char text[META_VALUE_MAX]; /* "": none */
 };
 
 static const struct {
@@ -33,6 +35,8 @@ static const struct {
     const char *file;
     const char *suffix;
 } parts[PART_COUNT] = {{"log", "log/identity", ".seg"}, {"snapshot", "snapshot/identity", ".snap"}};
+
+static const char damaged[] = "damaged"; /* no identity, and not an empty file */
 
 static const char ways_on[] =
     "`weir db restore` brings a backup back, `weir db adopt` goes on with "
@@ -45,8 +49,12 @@ static struct identity part_identity(const char *dir, size_t part)
     struct identity found = {""};
     struct path path = datadir_sub(dir, parts[part].file);
     auto_free(file_closep) int fd = open(path.text, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    if (fd < 0 || read(fd, found.text, IDENTITY_LEN) != IDENTITY_LEN) {
-        found.text[0] = '\0';
+    const ssize_t len = fd < 0 ? 0 : read(fd, found.text, sizeof found.text - 1);
+    if (len == IDENTITY_LEN + 1 && found.text[IDENTITY_LEN] == '\n' &&
+        strspn(found.text, "0123456789abcdef") == IDENTITY_LEN) {
+        found.text[IDENTITY_LEN] = '\0';
+    } else {
+        (void)str_copy(found.text, sizeof found.text, len > 0 ? damaged : "");
     }
     return found;
 }
@@ -90,44 +98,7 @@ enum err store_identity_before(const char *dir, struct error *e)
                 counts[0], counts[1], ways_on);
 }
 
-static enum err meta_get(sqlite3 *db, const char *key, struct identity *ret, struct error *e)
-{
-    static const char *const sql = "SELECT value FROM meta WHERE key = ?1";
-    sqlite3_stmt *stmt;
-    bool row = false;
-    *ret = (struct identity){""};
-    enum err r = db_prepare(db, &sql, 1, &stmt, e);
-    if (r != ERR_OK) {
-        return r;
-    }
-    db_bind_text(stmt, 1, str_of(key));
-    r = db_row(stmt, &row, "read the identity", e);
-    if (r == ERR_OK && row) {
-        struct str text = db_str(stmt, 0);
-        size_t len = text.len < IDENTITY_LEN ? text.len : IDENTITY_LEN;
-        memcpy(ret->text, text.p, len);
-        ret->text[len] = '\0';
-    }
-    db_finalize(&stmt, 1);
-    return r;
-}
-
 /* ---- writing ---- */
-
-static enum err meta_put(sqlite3 *db, const char *key, const char *value, struct error *e)
-{
-    static const char *const sql = "INSERT OR REPLACE INTO meta (key, value) VALUES (?1, ?2)";
-    sqlite3_stmt *stmt;
-    enum err r = db_prepare(db, &sql, 1, &stmt, e);
-    if (r != ERR_OK) {
-        return r;
-    }
-    db_bind_text(stmt, 1, str_of(key));
-    db_bind_text(stmt, 2, str_of(value));
-    r = db_run(stmt, "write the identity", e);
-    db_finalize(&stmt, 1);
-    return r;
-}
 
 static enum err part_write(const char *dir, size_t part, const struct identity *identity,
                            struct error *e)
@@ -172,7 +143,7 @@ static enum err part_check(const char *dir, size_t part, const struct identity *
         return r;
     }
     *ret_write = true;
-    if (found.text[0] == '\0' && (!given || count == 0)) {
+    if ((found.text[0] == '\0' || strcmp(found.text, damaged) == 0) && (!given || count == 0)) {
         return ERR_OK;
     }
     return fail(e, ERR_CORRUPT, "'%.60s' does not belong to weir.db (%.8s, not %.8s): %s",
@@ -180,20 +151,37 @@ static enum err part_check(const char *dir, size_t part, const struct identity *
                 found.text[0] != '\0' ? found.text : "none", identity->text, ways_on);
 }
 
+/* A part that is not there at all: nothing may be missing from it. Snapshots are made anew from facts,
+ * and recover.c says where facts are missing. */
+static enum err log_missing(sqlite3 *db, const char *dir, struct error *e)
+{
+    int64_t segments;
+    enum err r =
+        db_query_number(db, "SELECT count(*) FROM log_segment WHERE chunks > 0", &segments, e);
+    if (r == ERR_OK && segments > 0) {
+        return fail(e, ERR_CORRUPT,
+                    "'%.60s/log' is missing or empty, and weir.db names %" PRId64 " segments: %s",
+                    dir, segments, ways_on);
+    }
+    return r;
+}
+
 enum err store_identity_ensure(sqlite3 *db, const char *dir, struct error *e)
 {
     struct identity identity;
     struct identity given;
     bool write[PART_COUNT] = {false};
-    enum err r = meta_get(db, "identity", &identity, e);
-    r = r == ERR_OK ? meta_get(db, "identity_given", &given, e) : r;
-    if (r == ERR_OK && identity.text[0] == '\0') {
+    enum err r = meta_get(db, "identity", identity.text, e);
+    r = r == ERR_OK ? meta_get(db, "identity_given", given.text, e) : r;
+    const bool anew = identity.text[0] == '\0';
+    if (anew) {
         identity_make(&identity);
-        r = meta_put(db, "identity", identity.text, e);
     }
     for (size_t i = 0; r == ERR_OK && i < PART_COUNT; i++) {
         r = part_check(dir, i, &identity, given.text[0] != '\0', &write[i], e);
     }
+    r = r == ERR_OK && write[0] && given.text[0] != '\0' ? log_missing(db, dir, e) : r;
+    r = r == ERR_OK && anew ? meta_put(db, "identity", identity.text, e) : r;
     for (size_t i = 0; r == ERR_OK && i < PART_COUNT; i++) {
         r = write[i] ? part_write(dir, i, &identity, e) : ERR_OK;
     }
@@ -203,7 +191,7 @@ enum err store_identity_ensure(sqlite3 *db, const char *dir, struct error *e)
 enum err store_identity_copy(sqlite3 *db, const char *to, struct error *e)
 {
     struct identity identity;
-    enum err r = meta_get(db, "identity", &identity, e);
+    enum err r = meta_get(db, "identity", identity.text, e);
     for (size_t i = 0; r == ERR_OK && identity.text[0] != '\0' && i < PART_COUNT; i++) {
         r = part_write(to, i, &identity, e);
     }
@@ -215,10 +203,15 @@ enum err store_identity_match(sqlite3 *db, const char *dir, struct error *e)
     struct identity identity;
     struct identity given;
     bool write;
-    enum err r = meta_get(db, "identity", &identity, e);
-    r = r == ERR_OK ? meta_get(db, "identity_given", &given, e) : r;
+    enum err r = meta_get(db, "identity", identity.text, e);
+    r = r == ERR_OK ? meta_get(db, "identity_given", given.text, e) : r;
     for (size_t i = 0; r == ERR_OK && identity.text[0] != '\0' && i < PART_COUNT; i++) {
         r = part_check(dir, i, &identity, given.text[0] != '\0', &write, e);
+        if (r == ERR_OK && strcmp(part_identity(dir, i).text, damaged) == 0) {
+            r = fail(e, ERR_CORRUPT,
+                     "'%.100s' is damaged: the next start of the server writes it anew",
+                     datadir_sub(dir, parts[i].file).text);
+        }
     }
     return r;
 }
@@ -249,25 +242,40 @@ static enum err log_leave(const char *dir, struct error *e)
     return fail(e, ERR_CONFLICT, "'%.100s' has %u directories log.left-N", dir, LEFT_MAX);
 }
 
-/* Notes the newest snapshot in a new database: the facts go on behind its number. */
-static enum err snapshot_note(sqlite3 *db, const char *dir, uint64_t *ret_seq, struct error *e)
+enum err store_identity_snapshot_note(sqlite3 *db, const char *dir, uint64_t seq, struct error *e)
 {
-    static const char *const sql = "INSERT OR REPLACE INTO snapshot (seq, bytes) VALUES (?1, 0)";
-    struct datadir_numbers numbers = {0};
-    enum err r = datadir_list(dir, "snapshot", ".snap", &numbers, e);
-    *ret_seq = numbers.count > 0 ? numbers.at[numbers.count - 1] : 0;
-    vec_done(&numbers);
-    if (r != ERR_OK || *ret_seq == 0) {
-        return r;
-    }
+    static const char *const sql = "INSERT OR REPLACE INTO snapshot (seq, bytes, crc, sum) "
+                                   "VALUES (?1, ?2, ?3, weir_sum(?1, ?2, ?3))";
+    uint64_t bytes;
+    uint32_t crc;
     sqlite3_stmt *stmt;
-    r = db_prepare(db, &sql, 1, &stmt, e);
+    enum err r = store_snapshot_head(dir, seq, &bytes, &crc, e);
+    r = r == ERR_OK ? db_prepare(db, &sql, 1, &stmt, e) : r;
     if (r == ERR_OK) {
-        db_bind_u64(stmt, 1, *ret_seq);
+        db_bind_u64(stmt, 1, seq);
+        db_bind_u64(stmt, 2, bytes);
+        db_bind_u64(stmt, 3, crc);
         r = db_run(stmt, "note a snapshot", e);
         db_finalize(&stmt, 1);
     }
     return r;
+}
+
+/* Notes the newest snapshot in a new database: the facts go on behind its number. */
+static enum err newest_note(sqlite3 *db, const char *dir, uint64_t *ret_seq, struct error *e)
+{
+    struct datadir_numbers numbers = {0};
+    enum err r = datadir_list(dir, "snapshot", ".snap", &numbers, e);
+    *ret_seq = numbers.count > 0 ? numbers.at[numbers.count - 1] : 0;
+    vec_done(&numbers);
+    return r == ERR_OK && *ret_seq > 0 ? store_identity_snapshot_note(db, dir, *ret_seq, e) : r;
+}
+
+static enum err file_drop(struct path path, struct error *e)
+{
+    return unlink(path.text) == 0 || errno == ENOENT
+               ? ERR_OK
+               : fail_errno(e, ERR_IO, errno, "cannot remove '%s'", path.text);
 }
 
 enum err store_identity_adopt(const char *dir, uint64_t *ret_seq, struct error *e)
@@ -284,12 +292,10 @@ enum err store_identity_adopt(const char *dir, uint64_t *ret_seq, struct error *
         return r;
     }
     *ret_seq = 0;
-    r = anew ? snapshot_note(db, dir, ret_seq, e) : ERR_OK;
+    r = anew ? newest_note(db, dir, ret_seq, e) : ERR_OK;
+    r = r == ERR_OK ? file_drop(datadir_sub(dir, "acknowledged"), e) : r;
     for (size_t i = 0; r == ERR_OK && i < PART_COUNT; i++) {
-        struct path path = datadir_sub(dir, parts[i].file);
-        if (unlink(path.text) != 0 && errno != ENOENT) {
-            r = fail_errno(e, ERR_IO, errno, "cannot remove '%s'", path.text);
-        }
+        r = file_drop(datadir_sub(dir, parts[i].file), e);
     }
     r = r == ERR_OK ? meta_put(db, "identity_given", "", e) : r;
     r = r == ERR_OK ? store_identity_ensure(db, dir, e) : r;

@@ -3,7 +3,9 @@
 #pragma once
 
 #include "store/logstore.h"
+#include "store/sqlite/ack.h"
 #include "store/sqlite/db.h"
+#include "store/sqlite/sum.h"
 #include "store/store.h"
 
 /* The statements, prepared once at open. store.c has their texts. */
@@ -13,6 +15,7 @@ enum stmt {
     STMT_ROLLBACK,
     STMT_FACT_PUT,
     STMT_FACT_LAST,
+    STMT_FACT_GET,
     STMT_FACT_FIRST,
     STMT_FACT_PAGE,
     STMT_FACT_PRUNE,
@@ -28,11 +31,13 @@ enum stmt {
     STMT_SEGMENT_ADD,
     STMT_SEGMENT_TAKE,
     STMT_SEGMENT_LAST,
+    STMT_SEGMENT_DAMAGED,
     STMT_SEGMENT_KNOWN,
     STMT_SEGMENT_EMPTY,
     STMT_SEGMENT_DELETE,
     STMT_SNAPSHOT_PUT,
     STMT_SNAPSHOT_SECOND,
+    STMT_SNAPSHOT_CRC,
     STMT_SNAPSHOT_DELETE,
     STMT_TOKEN_PUT,
     STMT_TOKEN_DELETE,
@@ -67,6 +72,12 @@ struct store {
     struct logstore *log;
     struct stream_end ends[STREAM_ENDS];
     uint64_t last_seq;
+    uint32_t last_sum;     /* the checksum of fact last_seq; 0: there is no such fact */
+    int ack_fd;            /* of the file `acknowledged`; -1: not open */
+    struct ack ack;        /* what the file says */
+    bool ack_begun;        /* the database has all that the file said at the start */
+    bool ack_salt_stale;   /* the write-ahead log may have begun anew: read its salt again */
+    int wal_frames;        /* frames of the write-ahead log after the last commit */
     int wal_pages;         /* pages of the write-ahead log after the last commit */
     int wal_pages_tend_at; /* store_commit_tend() acts from this many pages on */
     bool stale;            /* a call failed: read last_seq and the log's end from disk first */
@@ -87,8 +98,15 @@ must_use enum err store_identity_match(sqlite3 *db, const char *dir, struct erro
 /* Writes the identity of the database into the parts of its copy. */
 must_use enum err store_identity_copy(sqlite3 *db, const char *to, struct error *e);
 
+/* Notes a snapshot file in a new database. */
+must_use enum err store_identity_snapshot_note(sqlite3 *db, const char *dir, uint64_t seq,
+                                               struct error *e);
+
 /* After a failure, reads last_seq and the log's end from disk again. Cheap when nothing failed. */
 must_use enum err store_sync_up(struct store *store, struct error *e);
+
+/* After a commit: notes in the file `acknowledged` how far the store got. */
+void store_commit_note(struct store *store);
 
 /* Ends a failed transaction, and drops its changes in memory. */
 void store_commit_undo(struct store *store);

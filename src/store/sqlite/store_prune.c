@@ -8,10 +8,9 @@
 
 #include "base/vec.h"
 #include "store/datadir.h"
+#include "store/store_snapshot.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -30,7 +29,7 @@ static enum err second_snapshot(struct store *store, uint64_t *ret_seq, struct e
     return r;
 }
 
-static enum err snapshot_record(struct store *store, uint64_t seq, uint64_t bytes,
+static enum err snapshot_record(struct store *store, uint64_t seq, uint64_t bytes, uint32_t crc,
                                 uint64_t *ret_keep, struct error *e)
 {
     sqlite3_stmt *put = store->stmt[STMT_SNAPSHOT_PUT];
@@ -39,6 +38,7 @@ static enum err snapshot_record(struct store *store, uint64_t seq, uint64_t byte
     if (r == ERR_OK) {
         db_bind_u64(put, 1, seq);
         db_bind_u64(put, 2, bytes);
+        db_bind_u64(put, 3, crc);
         r = db_run(put, "record a snapshot", e);
     }
     if (r == ERR_OK) {
@@ -74,25 +74,26 @@ enum err store_prune_snapshot_taken(struct store *store, uint64_t seq, struct er
     if (r != ERR_OK) {
         return r;
     }
-    struct path path = datadir_snapshot(store->dir, seq);
-    struct stat status;
-    if (stat(path.text, &status) != 0) {
-        return fail_errno(e, errno == ENOENT ? ERR_NOT_FOUND : ERR_IO, errno, "cannot open '%s'",
-                          path.text);
+    uint64_t bytes;
+    uint32_t crc;
+    r = store_snapshot_head(store->dir, seq, &bytes, &crc, e);
+    if (r != ERR_OK) {
+        return r;
     }
     if (seq > store->last_seq) {
         /* The snapshot's facts were never stored, and other facts will get their numbers. */
-        (void)unlink(path.text);
+        (void)unlink(datadir_snapshot(store->dir, seq).text);
         return fail(e, ERR_CONFLICT,
                     "snapshot of fact %" PRIu64 " is ahead of the last stored one, %" PRIu64, seq,
                     store->last_seq);
     }
     uint64_t keep;
-    r = snapshot_record(store, seq, (uint64_t)status.st_size, &keep, e);
+    r = snapshot_record(store, seq, bytes, crc, &keep, e);
     if (r != ERR_OK) {
         store_commit_undo(store);
         return r;
     }
+    store_commit_note(store);
     snapshots_remove(store, keep);
     return ERR_OK;
 }
@@ -143,7 +144,7 @@ static enum err task_prune(struct store *store, uint64_t task, size_t *budget, s
     if (r == ERR_OK && count > 0) {
         sqlite3_stmt *stmt = store->stmt[STMT_CHUNK_DELETE];
         db_bind_u64(stmt, 1, task);
-        db_bind_u64(stmt, 2, last);
+        db_bind_i64(stmt, 2, (int64_t)last); /* negative in a damaged row */
         r = db_run(stmt, "delete output", e);
     }
     if (r != ERR_OK) {
@@ -271,6 +272,7 @@ enum err store_prune(struct store *store, int64_t now_ms, bool *ret_more, struct
         store_commit_undo(store);
         return r;
     }
+    store_commit_note(store);
     *ret_more = budget == 0 || more_files;
     return ERR_OK;
 }

@@ -4,13 +4,15 @@
 
 #include "base/mem.h"
 #include "store/datadir.h"
+#include "store/sqlite/sum.h"
 
 #include <inttypes.h>
 
 /* Filters of history that need no index, because they skip few rows of the index in use. Parameter
  * 1 (the index's own) and parameter 2 (task below) stand before them. */
 #define HISTORY_COLUMNS                                                                            \
-    "SELECT task, submitted_ms, ended_ms, state, kind, pool, user, project, name, json "
+    "SELECT task, submitted_ms, ended_ms, state, kind, pool, user, project, name, "                \
+    "json, " SUM_HISTORY " "
 #define HISTORY_REST                                                                               \
     "AND task < ?2 AND (?3 = 0 OR (?3 >> state) & 1) AND (?4 = 0 OR (?4 >> kind) & 1) "            \
     "AND ended_ms > ?5 AND (?6 IS NULL OR pool = ?6) AND (?7 IS NULL OR user = ?7) "               \
@@ -18,7 +20,8 @@
     "ORDER BY task DESC LIMIT ?10"
 
 #define LOG_PIECES                                                                                 \
-    "SELECT place, idx, attempt, stream, offset, length, time_ms FROM log_chunk AS chunk "         \
+    "SELECT place, idx, attempt, stream, offset, length, time_ms, " SUM_CHUNK                      \
+    " FROM log_chunk AS chunk "                                                                    \
     "INDEXED BY log_chunk_arrival WHERE task = ?1 AND place > ?2 AND (?3 < 0 OR idx = ?3) "        \
     "AND (?5 = 0 OR stream = ?5) AND (?4 < 0 OR attempt = ?4 OR (?4 = 0 AND attempt = "            \
     "(SELECT max(attempt) FROM log_chunk WHERE task = ?1 AND idx = chunk.idx))) "                  \
@@ -27,8 +30,8 @@
 /* INDEXED BY makes a statement fail rather than scan. The unit tests look at each plan. */
 static const char *const read_sql[READ_STMT_COUNT] = {
     [READ_FACT_FIRST] = "SELECT min(seq) FROM fact",
-    [READ_FACT_PAGE] = "SELECT seq, time_ms, type, body FROM fact WHERE seq > ?1 ORDER BY seq "
-                       "LIMIT ?2",
+    [READ_FACT_PAGE] = "SELECT seq, time_ms, type, body, sum FROM fact WHERE seq > ?1 "
+                       "ORDER BY seq LIMIT ?2",
     [READ_HISTORY_GET] = HISTORY_COLUMNS "FROM history WHERE task = ?1",
     [READ_HISTORY_ALL] = HISTORY_COLUMNS "FROM history WHERE ?1 IS NULL " HISTORY_REST,
     [READ_HISTORY_RECENT] =
@@ -44,11 +47,13 @@ static const char *const read_sql[READ_STMT_COUNT] = {
                                           "WHERE name = ?1 AND name <> '' " HISTORY_REST,
     [READ_HISTORY_STATE] =
         "SELECT task FROM history INDEXED BY history_state WHERE state = ?1 " HISTORY_REST,
-    [READ_ATTEMPTS] = "SELECT idx, attempt, json FROM attempt WHERE task = ?1 "
+    [READ_ATTEMPTS] = "SELECT idx, attempt, json, " SUM_ATTEMPT " FROM attempt WHERE task = ?1 "
                       "ORDER BY idx, attempt LIMIT ?2",
     /* Parameter `attempt`: -1 all attempts, 0 the newest of the instance, else this attempt. */
     [READ_LOG] = LOG_PIECES "ORDER BY place",
     [READ_LOG_BACK] = LOG_PIECES "ORDER BY place DESC",
+    [READ_LOG_HAS] = "SELECT count(*) FROM log_chunk INDEXED BY log_chunk_arrival "
+                     "WHERE task = ?1 AND place = ?2",
 };
 
 enum err store_reader_open(const char *dir, struct store_reader **ret, struct error *e)
@@ -91,6 +96,7 @@ static enum err page_give(struct store_reader *reader, uint64_t after, store_fac
                           struct error *e)
 {
     sqlite3_stmt *stmt = reader->stmt[READ_FACT_PAGE];
+    uint32_t sum = 0;
     for (;;) {
         bool row;
         enum err r = db_row(stmt, &row, "read facts", e);
@@ -101,16 +107,14 @@ static enum err page_give(struct store_reader *reader, uint64_t after, store_fac
                                   .time_ms = sqlite3_column_int64(stmt, 1),
                                   .type = (uint32_t)sqlite3_column_int64(stmt, 2),
                                   .body = db_str(stmt, 3)};
-        if (fact.seq != after + 1) {
-            return fail(e, ERR_CORRUPT,
-                        "facts %" PRIu64 " to %" PRIu64 " are missing in '%s/weir.db'", after + 1,
-                        fact.seq - 1, reader->dir);
-        }
-        r = fn(ctx, &fact, e);
+        const uint64_t fact_sum = db_u64(stmt, 4);
+        r = sum_fact_next(reader->dir, after, sum, &fact, fact_sum, e);
+        r = r == ERR_OK ? fn(ctx, &fact, e) : r;
         if (r != ERR_OK) {
             return r;
         }
         after = fact.seq;
+        sum = sum_own(fact_sum);
     }
 }
 
@@ -150,6 +154,12 @@ static enum err piece_read(struct store_reader *reader, sqlite3_stmt *stmt, uint
                                   .attempt = piece.attempt,
                                   .stream = piece.stream},
                           .len = db_u64(stmt, 5)};
+    if (db_u64(stmt, 7) != 1) {
+        return fail(e, ERR_CORRUPT,
+                    "the index of the output of task %" PRIu64 " in '%.80s/weir.db' is damaged: "
+                    "`weir db check` says more",
+                    task, reader->dir);
+    }
     enum err r = logstore_reader_read(reader->logs, &ref, arena, &piece.data, e);
     if (r == ERR_OK) {
         *ret = piece;
@@ -157,8 +167,10 @@ static enum err piece_read(struct store_reader *reader, sqlite3_stmt *stmt, uint
     return r;
 }
 
+/* `*missing`: the first piece whose segment is not there; 0: none. */
 static enum err pieces_give(struct store_reader *reader, const struct store_log_filter *filter,
-                            struct arena *arena, store_log_fn fn, void *ctx, struct error *e)
+                            struct arena *arena, uint64_t *missing, store_log_fn fn, void *ctx,
+                            struct error *e)
 {
     sqlite3_stmt *stmt = reader->stmt[READ_LOG];
     size_t given = 0;
@@ -175,7 +187,8 @@ static enum err pieces_give(struct store_reader *reader, const struct store_log_
         struct store_log_piece piece;
         r = piece_read(reader, stmt, filter->task, arena, &piece, e);
         if (r == ERR_NOT_FOUND) {
-            continue; /* the segment was pruned after the index was read */
+            *missing = *missing == 0 ? db_u64(stmt, 0) : *missing;
+            continue;
         }
         if (r != ERR_OK) {
             return r;
@@ -195,16 +208,34 @@ static void log_bind(sqlite3_stmt *stmt, const struct store_log_filter *filter)
     db_bind_i64(stmt, 6, filter->since_ms);
 }
 
+/* A segment may be pruned between the reading of the index and that of the file. Then its rows are gone
+ * by now; else the file is lost. */
+static enum err missing_judge(struct store_reader *reader, uint64_t task, uint64_t place,
+                              struct error *e)
+{
+    sqlite3_stmt *stmt = reader->stmt[READ_LOG_HAS];
+    int64_t has;
+    db_bind_u64(stmt, 1, task);
+    db_bind_u64(stmt, 2, place);
+    enum err r = db_number(stmt, 0, &has, e);
+    if (r != ERR_OK || has == 0) {
+        return r;
+    }
+    return fail(e, ERR_CORRUPT, "output of task %" PRIu64 " is lost: log segment '%s' is missing",
+                task, datadir_segment(reader->dir, log_place_segment(place)).text);
+}
+
 enum err store_reader_logs(struct store_reader *reader, const struct store_log_filter *filter,
                            struct arena *arena, store_log_fn fn, void *ctx, struct error *e)
 {
     if (filter->task > INT64_MAX || filter->after > INT64_MAX) {
         return ERR_OK; /* no record has such a number */
     }
+    uint64_t missing = 0;
     log_bind(reader->stmt[READ_LOG], filter);
-    enum err r = pieces_give(reader, filter, arena, fn, ctx, e);
+    enum err r = pieces_give(reader, filter, arena, &missing, fn, ctx, e);
     (void)sqlite3_reset(reader->stmt[READ_LOG]);
-    return r;
+    return r == ERR_OK && missing != 0 ? missing_judge(reader, filter->task, missing, e) : r;
 }
 
 /* Looks from the end of the piece for the line feed before the `*lines`-th line from the end. True:

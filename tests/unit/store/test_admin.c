@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "store/datadir.h"
+#include "store/sqlite/migrations.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -66,7 +67,9 @@ static void a_backup_restores_to_the_same_state(void **state)
     fixture_steps_check(f, f->other, 50);
     char restored[80];
     (void)snprintf(restored, sizeof restored, "%s-2", f->other);
-    assert_ok(store_backup_restore(f->other, restored, &f->e));
+    struct store_restored what;
+    assert_ok(store_backup_restore(f->other, restored, NULL, &what, &f->e));
+    assert_false(what.damaged);
     nothing_found(f, restored);
     (void)str_copy(f->dir, sizeof f->dir, restored);
     fixture_open(f);
@@ -106,7 +109,8 @@ static void a_restore_refuses_a_directory_in_use(void **state)
     fixture_open(f);
     steps(f, 1, 3);
     assert_ok(store_backup(f->dir, f->other, &f->e));
-    assert_int_equal(store_backup_restore(f->other, f->dir, &f->e), ERR_CONFLICT);
+    struct store_restored what;
+    assert_int_equal(store_backup_restore(f->other, f->dir, NULL, &what, &f->e), ERR_CONFLICT);
     assert_non_null(strstr(f->e.text, "is not empty"));
     assert_int_equal(fixture_facts_check(f, 0), 3);
 }
@@ -122,11 +126,131 @@ static void a_failed_restore_leaves_nothing(void **state)
     fixture_path(f, "log/00000001.seg", path);
     assert_int_equal(truncate(path, 20), 0);
     (void)snprintf(target, sizeof target, "%s-2", f->other);
-    assert_int_equal(store_backup_restore(f->dir, target, &f->e), ERR_CORRUPT);
+    assert_int_equal(store_backup(f->dir, target, &f->e), ERR_CORRUPT);
     assert_non_null(strstr(f->e.text, "00000001.seg' has 20 bytes where"));
     assert_int_not_equal(access(target, F_OK), 0);
-    assert_int_equal(store_backup(f->dir, target, &f->e), ERR_CORRUPT);
+    sql_run(f, "UPDATE fact SET body = x'00' WHERE seq = 1");
+    struct store_restored what;
+    assert_int_equal(store_backup_restore(f->dir, target, NULL, &what, &f->e), ERR_CORRUPT);
+    assert_non_null(strstr(f->e.text, "nothing in '"));
     assert_int_not_equal(access(target, F_OK), 0);
+}
+
+/* Restores the directory of `f` beside it. Then the copy is whole and can be used. */
+static struct store_restored restored(struct fixture *f, struct fixture *copy)
+{
+    struct store_restored what;
+    *copy = (struct fixture){.store = NULL};
+    (void)snprintf(copy->dir, sizeof copy->dir, "%.50s-new", f->other);
+    enum err r = store_backup_restore(f->dir, copy->dir, NULL, &what, &f->e);
+    assert_string_equal(r == ERR_OK ? "" : f->e.text, "");
+    assert_true(what.damaged);
+    nothing_found(f, copy->dir);
+    fixture_open(copy);
+    return what;
+}
+
+static void a_damaged_directory_goes_to_the_newest_proven_point(void **state)
+{
+    struct fixture *f = *state;
+    struct fixture copy;
+    fixture_open(f);
+    steps(f, 1, 20);
+    snapshot_put(f, 8);
+    steps(f, 21, 60);
+    fixture_close(f);
+    sql_run(f, "UPDATE fact SET body = x'00' WHERE seq IN (5, 50)");
+    struct store_restored what = restored(f, &copy);
+    assert_int_equal(what.seq, 49); /* from snapshot 8 on */
+    assert_int_equal(what.acknowledged, 60);
+    assert_int_equal(fixture_facts_check(&copy, 8), 49);
+    assert_ok(fixture_step(&copy, 50)); /* and goes on */
+    fixture_close(&copy);
+    nothing_found(f, copy.dir);
+    found(f, "fact 50 is damaged"); /* the damaged directory is as it was */
+}
+
+static void a_restore_takes_each_whole_row_and_record(void **state)
+{
+    struct fixture *f = *state;
+    struct fixture copy;
+    fixture_open(f);
+    steps(f, 1, 20);
+    fixture_close(f);
+    fixture_flip(f, "log/00000001.seg", 16 + 19 * (40 + 12) + 45); /* the last line */
+    struct store_restored what = restored(f, &copy);
+    assert_int_equal(what.seq, 20);
+    assert_int_equal(what.output_left, 1);
+    assert_int_equal(fixture_facts_check(&copy, 0), 20);
+    fixture_steps_check(&copy, copy.dir, 19);
+    fixture_close(&copy);
+}
+
+/* Pages in the middle of table fact are gone: the facts before them are proven. */
+static void a_restore_reads_around_unreadable_pages(void **state)
+{
+    struct fixture *f = *state;
+    struct fixture copy;
+    fixture_open(f);
+    assert_ok(fixture_facts(f, 1, 1000));
+    fixture_close(f);
+    char path[128];
+    char zeroes[4096] = {0};
+    struct stat status;
+    fixture_path(f, "weir.db", path);
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    assert_true(fd >= 0);
+    assert_int_equal(fstat(fd, &status), 0);
+    assert_int_equal(pwrite(fd, zeroes, sizeof zeroes, status.st_size - 3 * 4096), sizeof zeroes);
+    (void)close(fd);
+    struct store_restored what = restored(f, &copy);
+    assert_true(what.unreadable);
+    assert_in_range(what.seq, 500, 999);
+    assert_int_equal(fixture_facts_check(&copy, 0), what.seq);
+    fixture_close(&copy);
+}
+
+/* Without a readable database the newest whole snapshot is what can be proven. */
+static void a_restore_needs_no_database(void **state)
+{
+    struct fixture *f = *state;
+    struct fixture copy;
+    fixture_open(f);
+    steps(f, 1, 20);
+    snapshot_put(f, 10);
+    snapshot_put(f, 15);
+    fixture_close(f);
+    fixture_truncate(f, "weir.db", 100);
+    fixture_flip(f, "snapshot/15.snap", 34);
+    struct store_restored what = restored(f, &copy);
+    assert_int_equal(what.seq, 10);
+    assert_int_equal(what.acknowledged, 20);
+    assert_int_equal(store_commit_last_seq(copy.store), 10);
+    assert_ok(fixture_facts(&copy, 11, 12));
+    fixture_close(&copy);
+    nothing_found(f, copy.dir);
+}
+
+/* A backup that an older Weir made is restored as it is; the server brings it up to date. */
+static void a_backup_of_an_older_weir_is_restored(void **state)
+{
+    struct fixture *f = *state;
+    struct store_restored what;
+    assert_int_equal(mkdir(f->dir, 0700), 0);
+    for (int i = 0; i < 3; i++) {
+        sql_run(f, migrations[i].sql);
+    }
+    sql_run(f, "PRAGMA user_version = 3;"
+               "INSERT INTO meta VALUES ('schema', '0003_attempts'), ('written_by', 'weir 0.1.0');"
+               "INSERT INTO fact VALUES (1, 10, 1, CAST('fact 1' AS BLOB))");
+    assert_ok(store_backup_restore(f->dir, f->other, NULL, &what, &f->e));
+    assert_false(what.damaged);
+    struct fixture copy = {.store = NULL};
+    (void)str_copy(copy.dir, sizeof copy.dir, f->other);
+    fixture_open(&copy);
+    assert_int_equal(fixture_facts_check(&copy, 0), 1);
+    fixture_close(&copy);
+    nothing_found(f, copy.dir);
 }
 
 /* Commits steps until it is killed, telling each acknowledged number. */
@@ -280,6 +404,11 @@ int main(void)
         store_test(each_damage_is_found_and_named),
         store_test(a_damaged_page_is_found),
         store_test(findings_are_bounded),
+        store_test(a_damaged_directory_goes_to_the_newest_proven_point),
+        store_test(a_restore_takes_each_whole_row_and_record),
+        store_test(a_restore_reads_around_unreadable_pages),
+        store_test(a_restore_needs_no_database),
+        store_test(a_backup_of_an_older_weir_is_restored),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -86,6 +86,7 @@ static const struct agent_order orders[] = {
     {.type = AGENT_STOP, .epoch = 6, .incarnation = 4, .stop = {{{1}, 2, 3}, 77, END_KILLED}},
     {.type = AGENT_STOP, .epoch = 6, .incarnation = 4, .stop = {{{1}, 2, 3}, 0, END_NONE}},
     {.type = AGENT_PING, .epoch = 7, .incarnation = 5},
+    {.type = AGENT_PING, .epoch = 7, .incarnation = 5, .fact = UINT64_MAX},
     {.type = AGENT_BYE, .epoch = 8, .incarnation = 6, .bye = {"restart"}},
 };
 enum { ORDER_COUNT = sizeof orders / sizeof orders[0] };

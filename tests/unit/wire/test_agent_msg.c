@@ -91,6 +91,7 @@ static struct agent_hello hello_sample(void)
         .protocol_min = 1,
         .protocol_max = 2,
         .epoch_seen = 4,
+        .fact_seen = 5,
         .stop_after_ms = 5000,
         .node =
             {
@@ -125,6 +126,7 @@ static void a_hello_comes_back(void **state)
     assert_int_equal(back.protocol_min, 1);
     assert_int_equal(back.protocol_max, 2);
     assert_true(back.epoch_seen == 4);
+    assert_true(back.fact_seen == 5);
     assert_true(back.stop_after_ms == 5000);
     assert_false(back.closing);
     assert_string_equal(back.node.name, "n1");

@@ -1,0 +1,127 @@
+/* sum.c - see sum.h. Every table writes and compares its column `sum` by the same SQL function, so
+ * that there is one definition of what a checksum covers. Facts are chained in C, because their sum
+ * needs the fact before. SPDX-License-Identifier: Apache-2.0 */
+#include "store/sqlite/sum.h"
+
+#include "base/mem.h"
+#include "store/crc32c.h"
+
+#include <inttypes.h>
+
+/* The last fact that weir_chain() of one connection saw. */
+struct chain {
+    uint64_t seq;
+    uint32_t own;
+};
+
+/* The numbers of a fact as the checksum reads them. */
+struct fact_head {
+    uint64_t seq;
+    int64_t time_ms;
+    uint32_t type;
+    uint32_t before;
+};
+_Static_assert(sizeof(struct fact_head) == 24, "no padding");
+
+uint64_t sum_fact(uint32_t before, const struct store_fact *fact)
+{
+    struct fact_head head = {fact->seq, fact->time_ms, fact->type, before};
+    uint32_t crc = crc32c(0, &head, sizeof head);
+    return (uint64_t)before << 32 | crc32c(crc, fact->body.p, fact->body.len);
+}
+
+bool sum_fact_right(uint64_t sum, const struct store_fact *fact)
+{
+    return sum == sum_fact(sum_before(sum), fact);
+}
+
+enum err sum_fact_fail(const char *dir, uint64_t seq, struct error *e)
+{
+    return fail(e, ERR_CORRUPT,
+                "fact %" PRIu64 " in '%.70s/weir.db' is damaged: `weir db check` lists the damage, "
+                "`weir db restore` into a new --dir goes to the newest point that can be proven",
+                seq, dir);
+}
+
+enum err sum_fact_next(const char *dir, uint64_t seq, uint32_t own, const struct store_fact *fact,
+                       uint64_t sum, struct error *e)
+{
+    if (fact->seq != seq + 1) {
+        return fail(e, ERR_CORRUPT, "facts %" PRIu64 " to %" PRIu64 " are missing in '%s/weir.db'",
+                    seq + 1, fact->seq - 1, dir);
+    }
+    if (!sum_fact_right(sum, fact) || (own != 0 && sum_before(sum) != own)) {
+        return sum_fact_fail(dir, fact->seq, e);
+    }
+    return ERR_OK;
+}
+
+uint32_t sum_before(uint64_t sum)
+{
+    return (uint32_t)(sum >> 32);
+}
+
+uint32_t sum_own(uint64_t sum)
+{
+    return (uint32_t)sum;
+}
+
+static struct str value_bytes(sqlite3_value *value)
+{
+    const char *p = sqlite3_value_blob(value);
+    int len = sqlite3_value_bytes(value);
+    return (struct str){p != NULL ? p : "", len > 0 ? (size_t)len : 0};
+}
+
+/* Type and length come first, so that no two lists of values read alike. */
+static uint32_t value_sum(uint32_t crc, sqlite3_value *value)
+{
+    struct {
+        int64_t type;
+        int64_t number; /* an integer, or the length of a text or blob */
+    } head = {.type = sqlite3_value_type(value)};
+    struct str bytes = {"", 0};
+    if (head.type == SQLITE_INTEGER) {
+        head.number = sqlite3_value_int64(value);
+    } else {
+        bytes = value_bytes(value);
+        head.number = (int64_t)bytes.len;
+    }
+    crc = crc32c(crc, &head, sizeof head);
+    return crc32c(crc, bytes.p, bytes.len);
+}
+
+static void sql_sum(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    uint32_t crc = 0;
+    for (int i = 0; i < count; i++) {
+        crc = value_sum(crc, values[i]);
+    }
+    sqlite3_result_int64(context, crc);
+}
+
+static void sql_chain(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    (void)count;
+    struct chain *chain = sqlite3_user_data(context);
+    struct store_fact fact = {.seq = (uint64_t)sqlite3_value_int64(values[0]),
+                              .time_ms = sqlite3_value_int64(values[1]),
+                              .type = (uint32_t)sqlite3_value_int64(values[2]),
+                              .body = value_bytes(values[3])};
+    uint64_t sum = sum_fact(fact.seq == chain->seq + 1 ? chain->own : 0, &fact);
+    *chain = (struct chain){fact.seq, sum_own(sum)};
+    sqlite3_result_int64(context, (int64_t)sum);
+}
+
+enum err sum_register(sqlite3 *db, struct error *e)
+{
+    struct chain *chain = xcalloc(1, sizeof *chain);
+    int rc = sqlite3_create_function_v2(db, "weir_chain", 4, SQLITE_UTF8 | SQLITE_DIRECTONLY, chain,
+                                        sql_chain, NULL, NULL, free);
+    if (rc == SQLITE_OK) {
+        rc = sqlite3_create_function_v2(db, "weir_sum", -1,
+                                        SQLITE_UTF8 | SQLITE_DIRECTONLY | SQLITE_DETERMINISTIC,
+                                        NULL, sql_sum, NULL, NULL, NULL);
+    }
+    return rc == SQLITE_OK ? ERR_OK : db_fail(db, "add the checksums", e);
+}

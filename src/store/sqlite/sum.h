@@ -1,0 +1,40 @@
+/* sum.h - checksums of the rows of the database. The chain of facts and the SQL functions weir_sum()
+ * and weir_chain() are made here. SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "store/sqlite/db.h"
+#include "store/store.h"
+
+/* Adds the SQL functions to a connection:
+ *   weir_sum(value, …)                      CRC-32C of the values and their types
+ *   weir_chain(seq, time_ms, type, body)    the column `sum` of facts that are given in order
+ * SUM_… is true for a whole row of a table. Whatever decides what is removed or overwritten looks only
+ * at whole rows, and no statement gives a damaged row a new checksum. */
+#define SUM_HISTORY                                                                                \
+    "sum = weir_sum(task, submitted_ms, ended_ms, state, kind, pool, user, project, name, json)"
+#define SUM_ATTEMPT "sum = weir_sum(task, idx, attempt, json)"
+#define SUM_CHUNK "sum = weir_sum(task, idx, attempt, stream, offset, length, time_ms, place)"
+#define SUM_SEGMENT "sum = weir_sum(segment, chunks, bytes)"
+#define SUM_SNAPSHOT "sum = weir_sum(seq, bytes, crc)"
+#define SUM_TOKEN                                                                                  \
+    "sum = weir_sum(hash, id, scope, name, created_ms, expires_ms, uses, pool, node, machine)"
+
+must_use enum err sum_register(sqlite3 *db, struct error *e);
+
+/* The column `sum` of a fact: the checksum of the fact before it in the upper half, and its own in
+ * the lower half. The own checksum covers the upper half too. `before` is 0 where a chain begins. */
+uint64_t sum_fact(uint32_t before, const struct store_fact *fact);
+
+/* Is `sum` the right value for the fact? */
+bool sum_fact_right(uint64_t sum, const struct store_fact *fact);
+
+/* ERR_CORRUPT: the fact is damaged, or does not follow fact `seq` with checksum `own` (0: not known). */
+must_use enum err sum_fact_next(const char *dir, uint64_t seq, uint32_t own,
+                                const struct store_fact *fact, uint64_t sum, struct error *e);
+
+/* ERR_CORRUPT: names the damaged fact, the file and the way back. */
+enum err sum_fact_fail(const char *dir, uint64_t seq, struct error *e);
+
+/* The two halves. */
+uint32_t sum_before(uint64_t sum);
+uint32_t sum_own(uint64_t sum);
