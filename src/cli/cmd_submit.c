@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/api.h"
 #include "cli/cmd.h"
+#include "cli/cost.h"
 #include "cli/show.h"
 #include "cli/task_args.h"
 #include "cli/text.h"
@@ -50,9 +51,26 @@ static void progress(struct submit_call *submit)
     submit->progress_shown = true;
 }
 
+/* --dry-run: says what would become of the tasks gathered so far. */
+static enum err dry_post(struct submit_call *submit, struct error *e)
+{
+    int code;
+    const struct cost_call call = {"POST",
+                                   task_args_path(submit->cli),
+                                   {.p = submit->batch.data, .len = submit->batch.len},
+                                   NULL};
+    enum err r = cost_dry(submit->cli, &call, &code, e);
+    buf_clear(&submit->batch);
+    submit->batch_count = 0;
+    return r;
+}
+
 /* Sends the tasks gathered so far and prints their ids. */
 static enum err post(struct submit_call *submit, struct error *e)
 {
+    if (cost_is_dry(submit->cli)) {
+        return dry_post(submit, e);
+    }
     struct arena arena;
     arena_init(&arena);
     struct api_reply reply;
@@ -212,7 +230,7 @@ int cmd_submit(struct cli *cli)
         (void)fputs("\r\033[K", stderr);
     }
     if (r == ERR_OK) {
-        return EXIT_OK;
+        return cost_is_dry(cli) ? EXIT_WOULD_CHANGE : EXIT_OK;
     }
     if (submit.done > 0) {
         context_say("weir: %zu of %zu tasks were submitted before this:", submit.done,
