@@ -53,8 +53,9 @@ static void queue_waits(struct preview *preview, pool_id pool, uint32_t *looked)
         struct explanation is;
         explain_task(preview->before, id, &was);
         explain_task(preview->after, id, &is);
+        /* A task that is promised a place, or that the next pass starts, is among the starts. */
         if (is.reason.code != REASON_NONE && is.reason.code != was.reason.code &&
-            is.reason.code != REASON_NEXT) {
+            is.reason.code != REASON_NEXT && is.reason.code != REASON_VICTIMS_LEAVING) {
             wait_add(preview, id, &is);
         }
         id = query_queue_next(preview->before, pool, id);

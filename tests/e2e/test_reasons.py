@@ -155,7 +155,7 @@ def test_what_was_lent_on_its_way_back(s):
     [owner] = s.stay("vision", gpus=2)
     waits(s, owner, "preemption-delay")
     assert field(s.weir("explain", owner).stdout, "moves on").startswith("at the latest in ")
-    s.weir("pool", "edit", "default", "--preemption-delay", "0")
+    s.weir("pool", "edit", "default", "--preemption-delay", "0", "--yes")
     waits(s, owner, "victims-leaving")
     assert field(s.weir("explain", owner).stdout, "moves on").startswith("at the latest in ")
     gate.touch()
@@ -172,7 +172,7 @@ def test_those_who_run_have_their_minimum_runtime(s):
     for task in (owner, urgent):
         assert waits(s, task, "minimum-runtime") == []
         assert re.match("at the latest in (1h|59m)", field(s.weir("explain", task).stdout, "moves on"))
-    s.weir("pool", "edit", "default", "--preempt-min-runtime", "0")
+    s.weir("pool", "edit", "default", "--preempt-min-runtime", "0", "--yes")
     s.wait_state(urgent, "running")
-    s.weir("pool", "edit", "default", "--reclaim-min-runtime", "0")
+    s.weir("pool", "edit", "default", "--reclaim-min-runtime", "0", "--yes")
     s.wait_state(owner, "running")
