@@ -251,6 +251,22 @@ static const char *filled(const struct core *core, const struct reason *reason,
 
 static const char smaller[] = "request {smallest} or less, and the task can start now";
 
+/* The command that lets a pool or a node take tasks again, with its price: the task that waits may stop others there. */
+static const char *resume(const struct core *core, const char *command,
+                          const struct explanation *why, struct arena *arena)
+{
+    struct pool_spec spec;
+    const struct node_edit edit = {.fields = NODE_EDIT_DRAIN, .drain = false};
+    struct input in = {.type = INPUT_NODE_EDIT, .node = {.node = why->resume, .edit = &edit}};
+    if (why->reason.code == REASON_POOL_PAUSED) {
+        query_pool_spec(core, why->reason.pool, arena, &spec);
+        spec.paused = false;
+        in = (struct input){.type = INPUT_POOL_EDIT,
+                            .pool = {.pool = why->reason.pool, .spec = &spec}};
+    }
+    return price_tag(core, command, &in, arena);
+}
+
 /* Suggests a smaller request and a higher priority. Each of the two alone lets the task start. */
 static uint32_t room_suggestions(const struct core *core, task_id id, const struct explanation *why,
                                  struct arena *arena, const char **ret)
@@ -260,8 +276,9 @@ static uint32_t room_suggestions(const struct core *core, task_id id, const stru
         ret[count++] = filled(core, &why->reason, smaller, arena);
     }
     if (why->reason.draining.v != 0) {
-        ret[count++] = filled(core, &(struct reason){.node = why->reason.draining},
-                              "weir node resume {node}", arena);
+        const char *text = filled(core, &(struct reason){.node = why->reason.draining},
+                                  "weir node resume {node}", arena);
+        ret[count++] = resume(core, text, why, arena);
     }
     const uint32_t priority =
         explain_time_for_room(why->reason.code) ? explain_time_priority(core, id) : 0;
@@ -316,7 +333,9 @@ static const char *command(const struct core *core, task_id id, const struct exp
         return NULL;
     }
     const struct reason about = {.task = id, .pool = why->reason.pool, .node = why->resume};
-    return filled(core, &about, commands[code], arena);
+    const char *text = filled(core, &about, commands[code], arena);
+    const bool resumes = code == REASON_POOL_PAUSED || code == REASON_NODES_AWAY;
+    return resumes ? resume(core, text, why, arena) : text;
 }
 
 /* Writes the command that sets a quota large enough for the task: the amount already held, which
