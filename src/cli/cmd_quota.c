@@ -341,6 +341,7 @@ int cmd_quota_set(struct cli *cli)
     if (r != ERR_OK || !go) {
         return r != ERR_OK ? context_fail(cli, &e) : EXIT_FAILED;
     }
+    cost_warn(reply.doc);
     if (!show_json(cli, &reply) && cli->err_tty) {
         context_say("quota of %s in pool %s set; `weir quota list` shows it",
                     item_text(reply.doc, "account"), item_text(reply.doc, "pool"));

@@ -12,6 +12,14 @@
 
 enum { COST_TEXT_MAX = 1 << 16 };
 
+void cost_warn(const struct doc *answer)
+{
+    const struct doc *warnings = item_at(answer, "warnings");
+    for (const struct doc *d = warnings == NULL ? NULL : warnings->first; d != NULL; d = d->next) {
+        context_say("weir: warning: %s", d->text.p);
+    }
+}
+
 bool cost_is_dry(const struct cli *cli)
 {
     return args_has(&cli->args, "dry-run");
@@ -58,6 +66,7 @@ enum err cost_dry(struct cli *cli, const struct cost_call *call, int *ret_exit, 
         if (!show_json(cli, &reply)) {
             dry_print(reply.doc, changes, call->what);
         }
+        cost_warn(reply.doc);
         *ret_exit = changes ? EXIT_WOULD_CHANGE : EXIT_OK;
     }
     arena_done(&arena);

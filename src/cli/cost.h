@@ -19,6 +19,9 @@ enum cost_need {
     COST_OTHERWISE_GO, /* the change is made: scripts of administrators set many quotas */
 };
 
+/* Says the `warnings` of an answer, if it has any. */
+void cost_warn(const struct doc *answer);
+
 /* Is --dry-run given? */
 bool cost_is_dry(const struct cli *cli);
 

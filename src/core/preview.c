@@ -237,6 +237,10 @@ static enum verdict input_try(struct preview_try *try, const struct input *in, s
         try->note->submitted = (task_id){last.v + 1};
         try->note->submitted_count = in->submit.count;
     }
+    if (in->type == INPUT_QUOTA_SET) {
+        try->note->quota_account = in->quota.account;
+        try->note->quota_pool = in->quota.pool;
+    }
     try->note->changes |=
         facts->count > 0 && !edit_repeats(try->note->before, try->copy, in, facts->arena);
     return VERDICT_OK;

@@ -68,6 +68,8 @@ struct preview {
     bool cut;            /* the look stopped at a bound: there may be more than the lists have */
     task_id submitted;   /* the first task that the inputs submit; 0: none */
     uint32_t submitted_count;
+    account_id quota_account; /* of which the inputs set a quota; 0: of none */
+    pool_id quota_pool;
     uint32_t refused; /* inputs that were refused, where there are several inputs */
     uint32_t stop_count;
     uint32_t stop_total; /* tasks that would be told to stop */

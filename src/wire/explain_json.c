@@ -4,6 +4,7 @@
 #include "wire/explain_json.h"
 
 #include "core/sched/explain/explain_keep.h"
+#include "core/sched/order/shares.h"
 #include "wire/part_json.h"
 #include "wire/price.h"
 #include "wire/reason_text.h"
@@ -158,10 +159,11 @@ static void near_json(struct json_out *j, const struct core *core, const struct 
 }
 
 /* Writes what the account that holds the task back has and may have. */
-static void account_figures_json(struct json_out *j, const struct core *core,
+static void account_figures_json(struct json_out *j, const struct core *core, pool_id pool,
                                  const struct explain_account *account)
 {
     const struct account *row = query_account(core, account->id);
+    uint32_t dim;
     if (row == NULL) {
         json_out_kv_text(j, "account", NULL);
         return;
@@ -170,7 +172,10 @@ static void account_figures_json(struct json_out *j, const struct core *core,
                  query_account_name(core, account->id),
                  query_resource_name(core, account->resource));
     part_json_bound(j, "guaranteed", account->resource, account->guaranteed);
-    part_json_bound(j, "share", account->resource, account->share);
+    part_json_bound(j, "share", account->resource,
+                    query_dim_of(core, account->resource, &dim)
+                        ? shares_shown(core, account->id, pool, dim)
+                        : account->share);
     part_json_bound(j, "allocated", account->resource, account->allocated);
     part_json_bound(j, "limit", account->resource, account->limit);
     json_out_end(j);
@@ -408,7 +413,7 @@ void explain_json(struct json_out *j, const struct core *core, const struct task
     json_out_put(j, "expected:{ms:%zu,from:%s},reserved_until:%td", (uint64_t)why.expect_ms,
                  names_length_source(why.expect_from), why.reserved_until_ms);
     keeping_json(j, core, task->id, &why);
-    account_figures_json(j, core, &why.account);
+    account_figures_json(j, core, task->pool, &why.account);
     explain_json_evicted(j, core, task);
     json_out_put(j, "nodes_total:%u,nearest:[", why.nodes_total);
     for (uint32_t i = 0; i < why.near_count; i++) {

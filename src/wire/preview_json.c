@@ -2,6 +2,7 @@
 #include "wire/preview_json.h"
 
 #include "wire/part_json.h"
+#include "wire/quota_warn.h"
 #include "wire/reason_text.h"
 
 enum { MS_PER_SECOND = 1000 };
@@ -92,5 +93,11 @@ void preview_json(struct json_out *j, const struct preview *preview, struct aren
     ends_json(j, preview, arena);
     starts_json(j, preview, arena);
     waits_json(j, preview, arena);
+    const char *warnings[QUOTA_WARN_MAX];
+    const uint32_t warned = preview->quota_account.v == 0
+                                ? 0
+                                : quota_warn(preview->after, preview->quota_account,
+                                             preview->quota_pool, arena, warnings);
+    part_json_texts(j, "warnings", warnings, warned);
     json_out_end(j);
 }
