@@ -5,6 +5,7 @@
 
 #include "core/sched/explain/explain_keep.h"
 #include "core/sched/order/shares.h"
+#include "wire/elsewhere.h"
 #include "wire/part_json.h"
 #include "wire/price.h"
 #include "wire/reason_text.h"
@@ -384,9 +385,9 @@ static uint32_t bound_suggestions(const struct core *core, const struct explanat
     return count;
 }
 
-uint32_t explain_json_suggestions(const struct core *core, task_id id,
-                                  const struct explanation *why, struct arena *arena,
-                                  const char *ret[SUGGESTIONS_MAX])
+/* Suggests what helps in the task's own pool. */
+static uint32_t own_suggestions(const struct core *core, task_id id, const struct explanation *why,
+                                struct arena *arena, const char **ret)
 {
     const enum reason_code code = why->reason.code;
     if (code == REASON_OVER_LIMIT || code == REASON_OVER_GUARANTEE || code == REASON_USER_CAP ||
@@ -395,6 +396,18 @@ uint32_t explain_json_suggestions(const struct core *core, task_id id,
     }
     ret[0] = command(core, id, why, arena);
     return ret[0] != NULL ? 1 : room_suggestions(core, id, why, arena, ret);
+}
+
+uint32_t explain_json_suggestions(const struct core *core, task_id id,
+                                  const struct explanation *why, struct arena *arena,
+                                  const char *ret[SUGGESTIONS_MAX])
+{
+    uint32_t count = own_suggestions(core, id, why, arena, ret);
+    const char *other = elsewhere_command(core, id, why, arena);
+    if (other != NULL && count < SUGGESTIONS_MAX) {
+        ret[count++] = other;
+    }
+    return count;
 }
 
 void explain_json(struct json_out *j, const struct core *core, const struct task *task,

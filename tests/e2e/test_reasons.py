@@ -176,3 +176,18 @@ def test_those_who_run_have_their_minimum_runtime(s):
     s.wait_state(urgent, "running")
     s.weir("pool", "edit", "default", "--reclaim-min-runtime", "0", "--yes")
     s.wait_state(owner, "running")
+
+
+def test_another_pool_with_room(site):
+    """The command that is named moves the task there, and it runs."""
+    s = site(server_file(["default", "spare", "shut"], {"ml": ["vision"]}))
+    s.nodes("n1")
+    s.nodes("n2", pool="spare")
+    s.nodes("n3", pool="shut")
+    s.weir("pool", "pause", "shut")
+    s.stay("vision", gpus=4)
+    s.settled(vision=4)
+    [task] = s.stay("vision", gpus=4)
+    suggestions = waits(s, task, s.reason(task)["code"])
+    assert [one for one in suggestions if "--pool" in one] == [f"weir task edit {task} --pool spare  # starts there now"]
+    helps(s, task, suggestions, f"weir task edit {task} --pool ")
