@@ -6,6 +6,7 @@
 #include "api/join.h"
 #include "api/named.h"
 #include "api/page.h"
+#include "api/preview.h"
 #include "io/http_request.h"
 #include "spec/edit.h"
 #include "wire/state_json.h"
@@ -89,7 +90,7 @@ void nodes_edit(struct call *call)
         return;
     }
     struct input in = {.type = INPUT_NODE_EDIT, .node = {.node = id, .edit = &whole}};
-    if (call_input(call, &in, &facts)) {
+    if (!preview_answered(call, &in) && call_input(call, &in, &facts)) {
         node_answer(call, id);
     }
 }
@@ -120,7 +121,7 @@ void nodes_remove(struct call *call)
         return;
     }
     struct input in = {.type = INPUT_NODE_REMOVE, .node = {.node = node->id}};
-    if (!call_input(call, &in, &facts)) {
+    if (preview_answered(call, &in) || !call_input(call, &in, &facts)) {
         return;
     }
     tokens_of_node_revoke(call, call->params[0]);

@@ -5,6 +5,7 @@
 #include "api/handlers.h"
 #include "api/named.h"
 #include "api/page.h"
+#include "api/preview.h"
 #include "spec/pool_spec.h"
 #include "wire/state_json.h"
 
@@ -88,7 +89,7 @@ void pools_edit(struct call *call)
         return;
     }
     struct input in = {.type = INPUT_POOL_EDIT, .pool = {.spec = &spec, .pool = id}};
-    if (call_input(call, &in, &facts)) {
+    if (!preview_answered(call, &in) && call_input(call, &in, &facts)) {
         pool_answer(call, 200, query_pool(call_core(call), id));
     }
 }
@@ -105,7 +106,7 @@ void pools_delete(struct call *call)
         return;
     }
     struct input in = {.type = INPUT_POOL_DELETE, .pool = {.pool = pool->id, .force = force}};
-    if (call_input(call, &in, &facts)) {
+    if (!preview_answered(call, &in) && call_input(call, &in, &facts)) {
         call_answer(call, 204, NULL);
     }
 }

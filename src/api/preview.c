@@ -3,38 +3,10 @@
 #include "api/preview.h"
 
 #include "api/api_internal.h"
-#include "base/mem.h"
 #include "core/preview.h"
+#include "wire/preview_json.h"
 
-static void stop_json(struct json_out *j, const struct core *core, const struct preview_stop *stop,
-                      struct arena *arena)
-{
-    struct task_spec spec;
-    query_task_spec(core, stop->task, arena, &spec);
-    json_out_put(j, "{task:%lu,name:%s,user:%s,project:%s,instances:%u,lost_ms:%ld}", stop->task.v,
-                 spec.name, spec.user, spec.project, stop->instances, stop->lost_ms);
-}
-
-static void preview_json(struct call *call, const struct preview *preview)
-{
-    const struct core *core = call_core(call);
-    struct json_out j;
-    call_json(call, &j);
-    json_out_put(&j, "{stops_total:%u,stops:[", preview->stop_total);
-    for (uint32_t i = 0; i < preview->stop_count; i++) {
-        stop_json(&j, core, &preview->stops[i], call_arena(call));
-    }
-    json_out_end(&j);
-    json_out_put(&j, "starts:[");
-    for (uint32_t i = 0; i < preview->start_count; i++) {
-        json_out_u64(&j, preview->starts[i].v);
-    }
-    json_out_end(&j);
-    json_out_end(&j);
-    call_answer_json(call, 200);
-}
-
-bool preview_answered(struct call *call, struct input *in)
+bool preview_answered_many(struct call *call, struct input *inputs, uint32_t count)
 {
     bool dry = false;
     if (!call_query_bool(call, "dry_run", &dry)) {
@@ -43,18 +15,34 @@ bool preview_answered(struct call *call, struct input *in)
     if (!dry) {
         return false;
     }
-    struct facts facts;
-    struct preview *preview = xcalloc(1, sizeof *preview);
-    in->actor = call->actor;
-    in->cause = call->cause;
-    in->now_ms = call_now_ms(call);
-    fact_list_init(&facts, call_arena(call));
-    enum verdict verdict = preview_run(call_core(call), in, &facts, preview);
-    if (verdict == VERDICT_OK) {
-        preview_json(call, preview);
-    } else {
-        call_refuse(call, verdict, &facts, false);
+    const int64_t now_ms = call_now_ms(call);
+    for (uint32_t i = 0; i < count; i++) {
+        inputs[i].actor = call->actor;
+        inputs[i].cause = call->cause;
+        inputs[i].now_ms = now_ms;
+        if (inputs[i].type == INPUT_TASK_SUBMIT) {
+            inputs[i].submit.has_key = false; /* what the key was used for before does not matter */
+        }
     }
-    free(preview);
+    struct facts facts;
+    struct preview *preview = NULL;
+    fact_list_init(&facts, call_arena(call));
+    const struct preview_ask ask = {.inputs = inputs, .count = count};
+    enum verdict verdict = preview_run(call_core(call), &ask, &facts, &preview);
+    if (verdict == VERDICT_OK) {
+        struct json_out j;
+        call_json(call, &j);
+        preview_json(&j, preview, call_arena(call));
+        call_answer_json(call, 200);
+    } else {
+        const bool of_many = inputs[0].type == INPUT_TASK_SUBMIT && inputs[0].submit.count > 1;
+        call_refuse(call, verdict, &facts, of_many);
+    }
+    preview_free(preview);
     return true;
+}
+
+bool preview_answered(struct call *call, struct input *in)
+{
+    return preview_answered_many(call, in, 1);
 }

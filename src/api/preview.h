@@ -4,6 +4,9 @@
 #include "api/call.h"
 #include "core/model/input.h"
 
-/* Answers a call that has ?dry_run=true with what the input would do: {"stops_total":1,"stops":[{task
- * name user project instances lost_ms}],"starts":[11]}. False: the call wants the change itself. */
+/* Answers a call that has ?dry_run=true with what the input would do (wire/preview_json.h), or with the refusal that the change would
+ * get. False: the call wants the change itself. */
 must_use bool preview_answered(struct call *call, struct input *in);
+
+/* The same for several inputs that one call makes. A refusal is answered only where every input is refused. */
+must_use bool preview_answered_many(struct call *call, struct input *inputs, uint32_t count);

@@ -210,7 +210,7 @@ static void quota_set(struct call *call, bool whole)
     if (!preview_answered(call, &in) && call_input(call, &in, &facts)) {
         struct json_out j;
         call_json(call, &j);
-        state_json_quota(&j, call_core(call), account, pool, call_arena(call));
+        state_json_quota_set(&j, call_core(call), account, pool, call_arena(call));
         call_answer_json(call, 200);
     }
 }

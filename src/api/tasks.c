@@ -6,6 +6,7 @@
 #include "api/history.h"
 #include "api/preview.h"
 #include "api/spread.h"
+#include "api/task_state.h"
 #include "io/http_request.h"
 #include "spec/edit.h"
 #include "spec/object_again.h"
@@ -15,7 +16,7 @@
 
 #include <sodium.h>
 
-enum { KEY_LEN_MAX = 255, KILL_IDS_MAX = 1000 };
+enum { KEY_LEN_MAX = 255 };
 
 /* ---- POST /tasks ---- */
 
@@ -80,12 +81,6 @@ static bool submission_read(struct call *call, struct submission *submission)
     return true;
 }
 
-static enum task_state state_now(const struct core *core, task_id id)
-{
-    const struct task *task = query_task(core, id);
-    return task != NULL ? (enum task_state)task->state : query_task_outcome(core, id);
-}
-
 static void submitted_answer(struct call *call, task_id first, uint32_t count, bool repeated)
 {
     const struct core *core = call_core(call);
@@ -98,7 +93,7 @@ static void submitted_answer(struct call *call, task_id first, uint32_t count, b
         task_id id = {first.v + i};
         json_out_object(&j);
         json_out_kv_u64(&j, "id", id.v);
-        json_out_kv_text(&j, "state", names_task_state(state_now(core, id)));
+        json_out_kv_text(&j, "state", names_task_state(task_state_now(core, id)));
         const struct task *task = query_task(core, id);
         if (task != NULL) { /* an ended task has left the state */
             json_out_put(&j, "instances:%u,array_first:%u", task->instance_count,
@@ -118,7 +113,7 @@ static void submission_run(struct call *call, struct input *in)
     const struct api_host *host = call->api->o.host;
     struct facts facts;
     task_id first = {query_task_last(host->core(host->ctx)).v + 1};
-    if (!call_input(call, in, &facts)) {
+    if (preview_answered(call, in) || !call_input(call, in, &facts)) {
         return;
     }
     if (facts.count > 0 && facts.at[0].type == FACT_SUBMIT_KEY &&
@@ -191,68 +186,6 @@ static void task_act(struct call *call, enum input_type type, const struct task_
 void tasks_kill(struct call *call)
 {
     task_act(call, INPUT_TASK_KILL, NULL);
-}
-
-/* Reads {"ids":[…]}. False: the call was answered. */
-static bool kill_ids(struct call *call, const struct doc **ret)
-{
-    static const char *const fields[] = {"ids", NULL};
-    const struct doc *body;
-    if (!body_object(call, fields, &body)) {
-        return false;
-    }
-    const struct doc *ids = doc_get(body, "ids");
-    bool well =
-        ids != NULL && ids->kind == DOC_LIST && ids->count > 0 && ids->count <= KILL_IDS_MAX;
-    for (const struct doc *d = well ? ids->first : NULL; d != NULL && well; d = d->next) {
-        uint64_t id;
-        well = d->kind == DOC_NUMBER && doc_u64(d, &id) && id <= INT64_MAX;
-    }
-    if (!well) {
-        call_failf(call, ERR_INVALID, "ids", "'ids' must be a list of 1 to %d task ids",
-                   KILL_IDS_MAX);
-    }
-    *ret = ids;
-    return well;
-}
-
-/* Kills one task of many. Writes whether the task was there, and its state now. */
-static void kill_one(struct call *call, struct json_out *j, task_id id)
-{
-    const struct api_host *host = call->api->o.host;
-    struct input in = {
-        .type = INPUT_TASK_KILL, .actor = call->actor, .cause = call->cause, .task = {.task = id}};
-    struct facts facts;
-    fact_list_init(&facts, call_arena(call));
-    enum verdict verdict = host->input(host->ctx, &in, &facts);
-    json_out_object(j);
-    json_out_kv_u64(j, "id", id.v);
-    json_out_kv_bool(j, "killed", verdict == VERDICT_OK);
-    json_out_kv_text(
-        j, "state",
-        verdict == VERDICT_NOT_FOUND ? NULL : names_task_state(state_now(call_core(call), id)));
-    json_out_end(j);
-}
-
-void tasks_kill_many(struct call *call)
-{
-    const struct doc *ids;
-    if (!kill_ids(call, &ids)) {
-        return;
-    }
-    struct json_out j;
-    call_json(call, &j);
-    json_out_object(&j);
-    json_out_key(&j, "tasks");
-    json_out_array(&j);
-    for (const struct doc *d = ids->first; d != NULL; d = d->next) {
-        task_id id = {0};
-        must(doc_u64(d, &id.v));
-        kill_one(call, &j, id);
-    }
-    json_out_end(&j);
-    json_out_end(&j);
-    call_answer_json(call, 200);
 }
 
 void tasks_start(struct call *call)

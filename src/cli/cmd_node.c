@@ -5,6 +5,7 @@
 #include "cli/api.h"
 #include "cli/cells.h"
 #include "cli/cmd.h"
+#include "cli/cost.h"
 #include "cli/text.h"
 #include "cli/list.h"
 #include "cli/show.h"
@@ -184,37 +185,66 @@ int cmd_node_show(struct cli *cli)
 
 /* ---- changes ---- */
 
+/* What a command does to nodes. */
+struct node_change {
+    const char *method;
+    struct str body;
+    const char *would; /* with --dry-run, before the name of the node */
+    const char *done;  /* behind the name of the node, when the change was made */
+};
+
+/* Changes one node, or with --dry-run says what the change would do. A change that stops tasks is confirmed on a terminal. */
+static enum err one_change(struct cli *cli, const char *name, const struct node_change *change,
+                           int *ret_exit, struct error *e)
+{
+    struct api_reply reply;
+    bool go = true;
+    const struct cost_call call = {change->method, node_path(cli, name), change->body,
+                                   arena_fmt(&cli->arena, "%s %s", change->would, name)};
+    *ret_exit = EXIT_OK;
+    if (cost_is_dry(cli)) {
+        return cost_dry(cli, &call, ret_exit, e);
+    }
+    enum err r = cost_confirm(cli, &call, COST_OTHERWISE_GO, &go, e);
+    if (r != ERR_OK || !go) {
+        *ret_exit = EXIT_FAILED;
+        return r;
+    }
+    r = api_change(cli, &cli->arena, call.method, call.path, call.body, &reply, e);
+    if (r == ERR_OK && !show_json(cli, &reply) && cli->err_tty) {
+        context_say("node %s %s", name, change->done);
+    }
+    return r;
+}
+
 /* Makes the same change to the first `count` nodes on the command line. */
-static int each(struct cli *cli, size_t count, const char *method, struct str body,
-                const char *done)
+static int each(struct cli *cli, size_t count, const struct node_change *change)
 {
     int code = EXIT_OK;
     for (size_t i = 0; i < count; i++) {
         struct error e;
-        struct api_reply reply;
-        const char *path = node_path(cli, cli->args.words[i]);
-        if (api_change(cli, &cli->arena, method, path, body, &reply, &e) == ERR_OK) {
-            if (!show_json(cli, &reply) && cli->err_tty) {
-                context_say("node %s %s", cli->args.words[i], done);
-            }
-        } else {
-            int failed = context_fail(cli, &e);
-            code = code == EXIT_OK ? failed : code;
+        int one = EXIT_OK;
+        if (one_change(cli, cli->args.words[i], change, &one, &e) != ERR_OK) {
+            one = context_fail(cli, &e);
         }
+        const bool worse = code == EXIT_WOULD_CHANGE && one != EXIT_OK;
+        code = code == EXIT_OK || worse ? one : code;
     }
     return code;
 }
 
 int cmd_node_drain(struct cli *cli)
 {
-    return each(cli, cli->args.word_count, "PATCH", str_of("{\"draining\":true}"),
-                "takes no new tasks");
+    const struct node_change change = {"PATCH", str_of("{\"draining\":true}"),
+                                       "start nothing more on node", "takes no new tasks"};
+    return each(cli, cli->args.word_count, &change);
 }
 
 int cmd_node_resume(struct cli *cli)
 {
-    return each(cli, cli->args.word_count, "PATCH", str_of("{\"draining\":false}"),
-                "takes tasks again");
+    const struct node_change change = {"PATCH", str_of("{\"draining\":false}"),
+                                       "start tasks again on node", "takes tasks again"};
+    return each(cli, cli->args.word_count, &change);
 }
 
 /* Writes KEY=VALUE and KEY- as the body of a PATCH. */
@@ -250,26 +280,36 @@ int cmd_node_label(struct cli *cli)
     struct error e;
     struct buf body;
     buf_init(&body, NODE_JSON_MAX);
-    int code =
-        labels_json(cli, &body, &e) == ERR_OK
-            ? each(cli, 1, "PATCH", (struct str){.p = body.data, .len = body.len}, "has new labels")
-            : context_fail(cli, &e);
+    int code;
+    if (labels_json(cli, &body, &e) == ERR_OK) {
+        const struct node_change change = {
+            "PATCH", {.p = body.data, .len = body.len}, "change labels of node", "has new labels"};
+        code = each(cli, 1, &change);
+    } else {
+        code = context_fail(cli, &e);
+    }
     buf_done(&body);
     return code;
 }
 
 int cmd_node_remove(struct cli *cli)
 {
+    const struct node_change change = {"DELETE", {0}, "remove node", "is removed"};
     struct error e;
     bool yes = true;
     size_t count = cli->args.word_count;
-    if (!args_has(&cli->args, "yes")) {
+    if (!args_has(&cli->args, "yes") && !cost_is_dry(cli)) {
         context_say("this removes %zu node%s", count, count == 1 ? "" : "s");
+        for (size_t i = 0; i < count; i++) {
+            const struct cost_call call = {.method = "DELETE",
+                                           .path = node_path(cli, cli->args.words[i])};
+            (void)cost_say(cli, &call, NULL);
+        }
         if (context_confirm(cli, count, &yes, &e) != ERR_OK) {
             return context_fail(cli, &e);
         }
     }
-    return yes ? each(cli, count, "DELETE", (struct str){0}, "is removed") : EXIT_FAILED;
+    return yes ? each(cli, count, &change) : EXIT_FAILED;
 }
 
 int cmd_node_rejoin(struct cli *cli)

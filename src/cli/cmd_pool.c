@@ -2,6 +2,7 @@
 #include "base/json_out.h"
 #include "cli/api.h"
 #include "cli/cmd.h"
+#include "cli/cost.h"
 #include "cli/list.h"
 #include "cli/object_args.h"
 #include "cli/show.h"
@@ -320,6 +321,21 @@ static int change(struct cli *cli, const char *method, const char *path, struct 
     return EXIT_OK;
 }
 
+/* Changes a pool that exists. A change that stops tasks is confirmed first. With --dry-run only says what it would do. */
+static int edit(struct cli *cli, struct str body, const char *done)
+{
+    struct error e;
+    bool go;
+    const struct cost_call call = {"PATCH", pool_path(cli), body, NULL};
+    if (cost_is_dry(cli)) {
+        return cost_dry_run(cli, &call);
+    }
+    if (cost_confirm(cli, &call, COST_NEEDS_YES, &go, &e) != ERR_OK) {
+        return context_fail(cli, &e);
+    }
+    return go ? change(cli, call.method, call.path, body, done) : EXIT_FAILED;
+}
+
 int cmd_pool_create(struct cli *cli)
 {
     struct buf body;
@@ -347,8 +363,7 @@ int cmd_pool_edit(struct cli *cli)
     json_out_end(&j);
     int code;
     if (any) {
-        code = change(cli, "PATCH", pool_path(cli), (struct str){.p = body.data, .len = body.len},
-                      "changed");
+        code = edit(cli, (struct str){.p = body.data, .len = body.len}, "changed");
     } else {
         (void)fail(&e, ERR_USAGE, "nothing to change; `weir pool edit --help` lists the flags");
         code = context_fail(cli, &e);
@@ -359,46 +374,48 @@ int cmd_pool_edit(struct cli *cli)
 
 int cmd_pool_pause(struct cli *cli)
 {
-    return change(cli, "PATCH", pool_path(cli), str_of("{\"paused\":true}"),
-                  "paused: nothing starts in this pool, running tasks go on");
+    return edit(cli, str_of("{\"paused\":true}"),
+                "paused: nothing starts in this pool, running tasks go on");
 }
 
 int cmd_pool_resume(struct cli *cli)
 {
-    return change(cli, "PATCH", pool_path(cli), str_of("{\"paused\":false}"), "starts tasks again");
+    return edit(cli, str_of("{\"paused\":false}"), "starts tasks again");
+}
+
+/* Says what goes with the pool, and asks. */
+static enum err delete_confirm(struct cli *cli, const struct cost_call *call, bool *ret_yes,
+                               struct error *e)
+{
+    struct api_reply reply;
+    enum err r = api_get(cli, &cli->arena, pool_path(cli), &reply, e);
+    if (r != ERR_OK || args_has(&cli->args, "yes")) {
+        return r;
+    }
+    const int64_t nodes = item_number(reply.doc, "nodes.total", 0);
+    const int64_t running = item_number(reply.doc, "tasks.running", 0);
+    const int64_t pending = item_number(reply.doc, "tasks.pending", 0);
+    context_say("this deletes pool %s: %lld node%s, %lld task%s running, %lld pending",
+                cli->args.words[0], (long long)nodes, nodes == 1 ? "" : "s", (long long)running,
+                running == 1 ? "" : "s", (long long)pending);
+    r = cost_say(cli, call, e);
+    return r != ERR_OK ? r : context_confirm(cli, 1 + (size_t)(running + pending), ret_yes, e);
 }
 
 int cmd_pool_delete(struct cli *cli)
 {
     struct error e;
-    struct api_reply reply;
     bool yes = true;
-    enum err r = api_get(cli, &cli->arena, pool_path(cli), &reply, &e);
-    bool dry = args_has(&cli->args, "dry-run");
-    if (r == ERR_OK && dry && args_has(&cli->args, "json")) {
-        context_out(reply.body);
-        context_out_text("\n");
-    } else if (r == ERR_OK && (dry || !args_has(&cli->args, "yes"))) {
-        context_say("this deletes pool %s: %s node%s, %s task%s running, %s pending",
-                    cli->args.words[0], item_text(reply.doc, "nodes.total"),
-                    item_number(reply.doc, "nodes.total", 0) == 1 ? "" : "s",
-                    item_text(reply.doc, "tasks.running"),
-                    item_number(reply.doc, "tasks.running", 0) == 1 ? "" : "s",
-                    item_text(reply.doc, "tasks.pending"));
-        int64_t tasks =
-            item_number(reply.doc, "tasks.running", 0) + item_number(reply.doc, "tasks.pending", 0);
-        r = dry ? ERR_OK : context_confirm(cli, 1 + (size_t)tasks, &yes, &e);
+    const char *force = args_has(&cli->args, "force") ? "?force=true" : "";
+    const struct cost_call call = {
+        .method = "DELETE",
+        .path = arena_fmt(&cli->arena, "%s%s", pool_path(cli), force),
+        .what = arena_fmt(&cli->arena, "delete pool %s", cli->args.words[0])};
+    if (cost_is_dry(cli)) {
+        return cost_dry_run(cli, &call);
     }
-    if (r != ERR_OK) {
+    if (delete_confirm(cli, &call, &yes, &e) != ERR_OK) {
         return context_fail(cli, &e);
     }
-    if (dry) {
-        return EXIT_WOULD_CHANGE;
-    }
-    if (!yes) {
-        return EXIT_FAILED;
-    }
-    const char *force = args_has(&cli->args, "force") ? "?force=true" : "";
-    return change(cli, "DELETE", arena_fmt(&cli->arena, "%s%s", pool_path(cli), force),
-                  (struct str){0}, "deleted");
+    return yes ? change(cli, call.method, call.path, call.body, "deleted") : EXIT_FAILED;
 }

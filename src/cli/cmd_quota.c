@@ -327,15 +327,21 @@ int cmd_quota_set(struct cli *cli)
         return context_fail(cli, &e);
     }
     bool go;
-    const struct str text = {.p = body.data, .len = body.len};
-    enum err r = cost_confirm(cli, "PATCH", "/quotas", text, COST_OTHERWISE_GO, &go, &e);
+    const struct cost_call call = {"PATCH", "/quotas", {.p = body.data, .len = body.len}, NULL};
+    if (cost_is_dry(cli)) {
+        int code = cost_dry_run(cli, &call);
+        buf_done(&body);
+        return code;
+    }
+    enum err r = cost_confirm(cli, &call, COST_OTHERWISE_GO, &go, &e);
     if (r == ERR_OK && go) {
-        r = api_change(cli, &cli->arena, "PATCH", "/quotas", text, &reply, &e);
+        r = api_change(cli, &cli->arena, call.method, call.path, call.body, &reply, &e);
     }
     buf_done(&body);
     if (r != ERR_OK || !go) {
         return r != ERR_OK ? context_fail(cli, &e) : EXIT_FAILED;
     }
+    cost_warn(reply.doc);
     if (!show_json(cli, &reply) && cli->err_tty) {
         context_say("quota of %s in pool %s set; `weir quota list` shows it",
                     item_text(reply.doc, "account"), item_text(reply.doc, "pool"));

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/api.h"
 #include "cli/cmd.h"
+#include "cli/cost.h"
 #include "cli/follow.h"
 #include "cli/task_args.h"
 #include "cli/task_text.h"
@@ -40,8 +41,8 @@ static void signals_catch(void)
     (void)sigaction(SIGHUP, &action, NULL);
 }
 
-static enum err run_submit(struct cli *cli, uint64_t *ret_task, struct api_reply *ret_reply,
-                           struct error *e)
+/* Writes the task of the command line as JSON. */
+static enum err task_write(struct cli *cli, struct buf *body, struct error *e)
 {
     struct task_args task;
     enum err r = task_args_read(cli, &task, e);
@@ -50,12 +51,20 @@ static enum err run_submit(struct cli *cli, uint64_t *ret_task, struct api_reply
         return r;
     }
     task_args_workdir(cli, &task);
+    (void)task_args_json(&task, NULL, body);
+    return body->full ? fail(e, ERR_LIMIT, "the task is larger than %d bytes", TASK_JSON_MAX)
+                      : ERR_OK;
+}
+
+static enum err run_submit(struct cli *cli, uint64_t *ret_task, struct api_reply *ret_reply,
+                           struct error *e)
+{
     struct buf body;
     buf_init(&body, TASK_JSON_MAX);
-    (void)task_args_json(&task, NULL, &body);
-    r = body.full ? fail(e, ERR_LIMIT, "the task is larger than %d bytes", TASK_JSON_MAX)
-                  : api_change(cli, &cli->arena, "POST", task_args_path(cli),
-                               (struct str){.p = body.data, .len = body.len}, ret_reply, e);
+    enum err r = task_write(cli, &body, e);
+    r = r != ERR_OK ? r
+                    : api_change(cli, &cli->arena, "POST", task_args_path(cli),
+                                 (struct str){.p = body.data, .len = body.len}, ret_reply, e);
     buf_done(&body);
     if (r != ERR_OK) {
         return r;
@@ -68,6 +77,21 @@ static enum err run_submit(struct cli *cli, uint64_t *ret_task, struct api_reply
     *ret_task = (uint64_t)id;
     task_args_spread_say(cli, tasks);
     return ERR_OK;
+}
+
+/* --dry-run: says what would become of the task. */
+static int dry_run(struct cli *cli)
+{
+    struct error e;
+    struct buf body;
+    int code = EXIT_OK;
+    buf_init(&body, TASK_JSON_MAX);
+    enum err r = task_write(cli, &body, &e);
+    const struct cost_call call = {
+        "POST", task_args_path(cli), {.p = body.data, .len = body.len}, NULL};
+    r = r != ERR_OK ? r : cost_dry(cli, &call, &code, &e);
+    buf_done(&body);
+    return r != ERR_OK ? context_fail_run(cli, &e) : code;
 }
 
 enum choice { CHOICE_DETACH, CHOICE_KILL, CHOICE_GO_ON };
@@ -303,6 +327,9 @@ int cmd_run(struct cli *cli)
     if (cli->args.rest_count == 0) {
         (void)fail(&e, ERR_USAGE, "no command to run: weir run [flags] -- CMD…");
         return context_fail(cli, &e);
+    }
+    if (cost_is_dry(cli)) {
+        return dry_run(cli);
     }
     if (!args_has(&cli->args, "detach")) {
         signals_catch();

@@ -4,6 +4,7 @@
 #include "cli/api.h"
 #include "cli/cmd.h"
 #include "cli/meter.h"
+#include "cli/cost.h"
 #include "cli/show.h"
 #include "cli/task_args.h"
 #include "cli/item.h"
@@ -32,9 +33,26 @@ struct submit_call {
     struct meter meter;
 };
 
+/* --dry-run: says what would become of the tasks gathered so far. */
+static enum err dry_post(struct submit_call *submit, struct error *e)
+{
+    int code;
+    const struct cost_call call = {"POST",
+                                   task_args_path(submit->cli),
+                                   {.p = submit->batch.data, .len = submit->batch.len},
+                                   NULL};
+    enum err r = cost_dry(submit->cli, &call, &code, e);
+    buf_clear(&submit->batch);
+    submit->batch_count = 0;
+    return r;
+}
+
 /* Sends the tasks gathered so far and prints their ids. */
 static enum err post(struct submit_call *submit, struct error *e)
 {
+    if (cost_is_dry(submit->cli)) {
+        return dry_post(submit, e);
+    }
     struct arena arena;
     arena_init(&arena);
     struct api_reply reply;
@@ -199,7 +217,7 @@ int cmd_submit(struct cli *cli)
     buf_done(&submit.batch);
     meter_clear(&submit.meter);
     if (r == ERR_OK) {
-        return EXIT_OK;
+        return cost_is_dry(cli) ? EXIT_WOULD_CHANGE : EXIT_OK;
     }
     if (submit.done > 0) {
         context_say("weir: %zu of %zu tasks were submitted before this:", submit.done,

@@ -47,38 +47,59 @@ static void state_said(const struct cli *cli, uint64_t task, const struct doc *a
     }
 }
 
+/* A change of several tasks. */
+struct change {
+    struct cli *cli;
+    struct arena arena; /* of the task that is changed now */
+    said_fn said;
+};
+
+/* Changes one task, or with --dry-run says what the change would do. *ret_exit is the exit status, if this does not fail. */
+static enum err one_change(struct change *change, uint64_t task, const struct cost_call *call,
+                           int *ret_exit, struct error *e)
+{
+    /* A change that may stop tasks of others is tried on the server first. */
+    const bool costs = change->said == edit_said || change->said == move_said;
+    struct cli *cli = change->cli;
+    struct api_reply reply;
+    bool go = true;
+    *ret_exit = EXIT_OK;
+    if (cost_is_dry(cli)) {
+        return cost_dry(cli, call, ret_exit, e);
+    }
+    enum err r = costs ? cost_confirm(cli, call, COST_NEEDS_YES, &go, e) : ERR_OK;
+    if (r != ERR_OK || !go) {
+        *ret_exit = EXIT_FAILED;
+        return r;
+    }
+    r = api_change(cli, &change->arena, call->method, call->path, call->body, &reply, e);
+    if (r == ERR_OK && !show_json(cli, &reply)) {
+        change->said(cli, task, reply.doc);
+    }
+    return r;
+}
+
 /* Makes the same call for every id. The exit status is that of the first failure. */
 static int each_said(struct cli *cli, const struct ids *ids, const char *method, const char *action,
                      struct str body, said_fn said)
 {
-    /* A change that may stop tasks of others is tried on the server first. */
-    const bool costs = said == edit_said || said == move_said;
     int code = EXIT_OK;
-    struct arena arena;
-    arena_init(&arena);
+    struct change change = {.cli = cli, .said = said};
+    arena_init(&change.arena);
     for (size_t i = 0; i < ids->at.count; i++) {
         struct error e;
-        struct api_reply reply;
-        arena_clear(&arena);
+        int one = EXIT_OK;
+        arena_clear(&change.arena);
         const char *path =
-            arena_fmt(&arena, "/tasks/%llu%s", (unsigned long long)ids->at.at[i], action);
-        bool go = true;
-        enum err r =
-            costs ? cost_confirm(cli, method, path, body, COST_NEEDS_YES, &go, &e) : ERR_OK;
-        if (r == ERR_OK && !go) {
-            code = code == EXIT_OK ? EXIT_FAILED : code;
-            continue;
-        }
-        r = r != ERR_OK ? r : api_change(cli, &arena, method, path, body, &reply, &e);
-        if (r == ERR_OK) {
-            if (!show_json(cli, &reply) && said != NULL) {
-                said(cli, ids->at.at[i], reply.doc);
-            }
-        } else {
+            arena_fmt(&change.arena, "/tasks/%llu%s", (unsigned long long)ids->at.at[i], action);
+        const struct cost_call call = {method, path, body, NULL};
+        enum err r = one_change(&change, ids->at.at[i], &call, &one, &e);
+        if (r != ERR_OK) {
             (void)fail_in(&e, "task %llu", (unsigned long long)ids->at.at[i]);
-            int failed = context_fail(cli, &e);
-            code = code == EXIT_OK ? failed : code;
+            one = context_fail(cli, &e);
         }
+        const bool worse = code == EXIT_WOULD_CHANGE && one != EXIT_OK;
+        code = code == EXIT_OK || worse ? one : code;
         if (r == ERR_UNREACHABLE || r == ERR_DENIED) {
             break; /* every further call would fail in the same way */
         }
@@ -89,7 +110,7 @@ static int each_said(struct cli *cli, const struct ids *ids, const char *method,
     if (cli->err_tty && ids->at.count > PROGRESS_EVERY) {
         (void)fputs("\r\033[K", stderr);
     }
-    arena_done(&arena);
+    arena_done(&change.arena);
     return code;
 }
 
@@ -110,10 +131,16 @@ int cmd_task_change_kill(struct cli *cli)
     struct ids ids;
     bool yes = true;
     enum err r = ids_read(cli, &ids, &e);
+    if (r == ERR_OK && ids.at.count > 1 && cost_is_dry(cli)) {
+        int dry = kill_dry(cli, ids.at.at, ids.at.count);
+        ids_done(&ids);
+        return dry;
+    }
     if (r == ERR_OK && ids.at.count > 1 && !args_has(&cli->args, "yes")) {
         context_say("this kills %zu tasks: %llu to %llu", ids.at.count,
                     (unsigned long long)ids.at.at[0],
                     (unsigned long long)ids.at.at[ids.at.count - 1]);
+        kill_say(cli, ids.at.at, ids.at.count);
         r = context_confirm(cli, ids.at.count, &yes, &e);
     }
     int code = r != ERR_OK ? context_fail(cli, &e) : EXIT_FAILED;

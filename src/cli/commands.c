@@ -112,19 +112,26 @@ const struct command commands_first[] = {
          "never run, 125 when Weir itself failed.",
      .examples = "weir run -- echo hello\n"
                  "weir run --gpus 4 --time 2h -- python train.py\n"
-                 "weir run --resources 'foo=5' -- ./simulate",
-     .groups = {flags_run, flags_output, flags_asks, flags_spread, flags_task, flags_json},
+                 "weir run --resources 'foo=5' -- ./simulate\n"
+                 "weir run --dry-run --gpus 4 -- python train.py",
+     .groups = {flags_run, flags_output, flags_asks, flags_spread, flags_task, flags_dry_run,
+                flags_json},
      .takes_rest = true,
      .run = cmd_run},
     {.name = "submit",
      .args = "[flags] [--] CMD… | -f FILE…",
      .help = "submit tasks and print their ids",
-     .more = "A flag overrides the same field of a file.",
+     .more =
+         "A flag overrides the same field of a file. --dry-run says where the tasks would start, "
+         "or\n"
+         "why they would wait and which task must end first; the tasks are tried in batches of\n"
+         "1,000.",
      .examples = "weir submit -- ./job.sh\n"
+                 "weir submit --dry-run --gpus 4 -- ./job.sh\n"
                  "weir submit --array 0-99 -- ./sweep.sh\n"
                  "weir submit -f task.yaml -f more.yaml --priority 80\n"
                  "generate-tasks | weir submit -f -",
-     .groups = {flags_submit, flags_asks, flags_spread, flags_task, flags_json},
+     .groups = {flags_submit, flags_asks, flags_spread, flags_task, flags_dry_run, flags_json},
      .takes_rest = true,
      .run = cmd_submit},
     {0},
@@ -217,8 +224,9 @@ const struct command commands_task[] = {
     {.name = "task kill",
      .args = "TASK… | -",
      .help = "end tasks: SIGTERM, and SIGKILL after their grace time",
-     .examples = "weir task kill 12\nweir task list -q --state pending | weir task kill --yes -",
-     .groups = {flags_yes, flags_json},
+     .examples = "weir task kill 12\nweir task kill --dry-run 12\nweir task list -q --state "
+                 "pending | weir task kill --yes -",
+     .groups = {flags_dry_run, flags_yes, flags_json},
      .args_min = 1,
      .args_max = ARGS_ANY,
      .complete = COMPLETE_TASKS,
@@ -227,7 +235,7 @@ const struct command commands_task[] = {
      .args = "TASK… | -",
      .help = "queue staged tasks",
      .examples = "weir task start 12",
-     .groups = {flags_json},
+     .groups = {flags_dry_run, flags_json},
      .args_min = 1,
      .args_max = ARGS_ANY,
      .complete = COMPLETE_TASKS,
@@ -238,7 +246,7 @@ const struct command commands_task[] = {
      .more = "A running task gets SIGTERM, and SIGKILL after its grace time. A paused task keeps\n"
              "its place in the order. A pause counts neither as a failure nor as a retry.",
      .examples = "weir task pause 12",
-     .groups = {flags_json},
+     .groups = {flags_dry_run, flags_json},
      .args_min = 1,
      .args_max = ARGS_ANY,
      .complete = COMPLETE_TASKS,
@@ -247,7 +255,7 @@ const struct command commands_task[] = {
      .args = "TASK… | -",
      .help = "let paused tasks start again",
      .examples = "weir task activate 12",
-     .groups = {flags_json},
+     .groups = {flags_dry_run, flags_json},
      .args_min = 1,
      .args_max = ARGS_ANY,
      .complete = COMPLETE_TASKS,
@@ -261,8 +269,9 @@ const struct command commands_task[] = {
          "that is moved to another pool is stopped with its grace time, and waits in the new\n"
          "pool under the same id. An edit that would stop running tasks, such as a priority above\n"
          "theirs, says which and asks first; without a terminal it wants --yes.",
-     .examples = "weir task edit 12 --priority 80 --time 4h",
-     .groups = {flags_asks, flags_task_edit, flags_yes, flags_json},
+     .examples = "weir task edit 12 --priority 80 --time 4h\n"
+                 "weir task edit 12 --priority 80 --dry-run",
+     .groups = {flags_asks, flags_task_edit, flags_dry_run, flags_yes, flags_json},
      .args_min = 1,
      .args_max = ARGS_ANY,
      .complete = COMPLETE_TASKS,
@@ -274,7 +283,7 @@ const struct command commands_task[] = {
          "Both tasks must have the same pool, project and priority. Tasks of other projects keep\n"
          "their places. `weir task edit --priority` changes the priority of a task.",
      .examples = "weir task move 12 --ahead-of 7\nweir task move 7 --behind 12",
-     .groups = {flags_move, flags_yes, flags_json},
+     .groups = {flags_move, flags_dry_run, flags_yes, flags_json},
      .args_min = 1,
      .args_max = 1,
      .complete = COMPLETE_TASKS,
@@ -289,7 +298,7 @@ const struct command commands_task[] = {
          "INSTANCE_ID.",
      .examples = "weir task retry 12\nweir task retry 12 --failed\n"
                  "weir task list -q --state failed | weir task retry -",
-     .groups = {flags_retry, flags_json},
+     .groups = {flags_retry, flags_dry_run, flags_json},
      .args_min = 1,
      .args_max = ARGS_ANY,
      .complete = COMPLETE_TASKS,
@@ -326,7 +335,7 @@ const struct command commands_task[] = {
      .args = "TASK… | -",
      .help = "short for `weir task kill`",
      .examples = "weir kill 12",
-     .groups = {flags_yes, flags_json},
+     .groups = {flags_dry_run, flags_yes, flags_json},
      .args_min = 1,
      .args_max = ARGS_ANY,
      .complete = COMPLETE_TASKS,

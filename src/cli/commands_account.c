@@ -132,8 +132,9 @@ const struct command commands_account[] = {
          "`unlimited`, a guarantee `default`. What you do not name stays as it is. A quota below\n"
          "what is in use stops no task: `weir quota list` shows the overhang.",
      .examples = "weir quota set vision --pool v100 gpu=5 --limit gpu=20 --weight 2\n"
-                 "weir quota set --department ml --pool v100 gpu=40",
-     .groups = {flags_quota_set, flags_quota, flags_yes, flags_json},
+                 "weir quota set --department ml --pool v100 gpu=40\n"
+                 "weir quota set vision --pool v100 gpu=5 --dry-run",
+     .groups = {flags_quota_set, flags_quota, flags_dry_run, flags_yes, flags_json},
      .args_min = 0,
      .args_max = ARGS_ANY,
      .complete = COMPLETE_PROJECTS,

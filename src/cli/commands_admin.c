@@ -8,12 +8,6 @@ static const struct flag flags_force[] = {
     {0},
 };
 
-static const struct flag flags_dry_run[] = {
-    {"dry-run", 0, FLAG_BOOL, NULL, "only say what would be done; exit code 8", COMPLETE_NONE,
-     NULL},
-    {0},
-};
-
 const struct command commands_pool[] = {
     {.name = "pool list",
      .args = "[flags]",
@@ -42,8 +36,12 @@ const struct command commands_pool[] = {
     {.name = "pool edit",
      .args = "POOL flags",
      .help = "change a pool",
-     .examples = "weir pool edit default --patience 5s",
-     .groups = {flags_pool, flags_json},
+     .more =
+         "An edit that would stop running tasks says which and asks first; without a terminal it "
+         "wants\n--yes.",
+     .examples = "weir pool edit default --patience 5s\n"
+                 "weir pool edit default --policy priority --dry-run",
+     .groups = {flags_pool, flags_dry_run, flags_yes, flags_json},
      .args_min = 1,
      .args_max = 1,
      .complete = COMPLETE_POOLS,
@@ -51,7 +49,7 @@ const struct command commands_pool[] = {
     {.name = "pool delete",
      .args = "POOL",
      .help = "delete a pool",
-     .examples = "weir pool delete old --yes",
+     .examples = "weir pool delete old --dry-run\nweir pool delete old --yes",
      .groups = {flags_force, flags_dry_run, flags_yes, flags_json},
      .args_min = 1,
      .args_max = 1,
@@ -61,7 +59,7 @@ const struct command commands_pool[] = {
      .args = "POOL",
      .help = "start nothing in a pool for now; running tasks go on",
      .examples = "weir pool pause default",
-     .groups = {flags_json},
+     .groups = {flags_dry_run, flags_yes, flags_json},
      .args_min = 1,
      .args_max = 1,
      .complete = COMPLETE_POOLS,
@@ -70,7 +68,7 @@ const struct command commands_pool[] = {
      .args = "POOL",
      .help = "start tasks in a pool again",
      .examples = "weir pool resume default",
-     .groups = {flags_json},
+     .groups = {flags_dry_run, flags_yes, flags_json},
      .args_min = 1,
      .args_max = 1,
      .complete = COMPLETE_POOLS,
@@ -102,8 +100,8 @@ const struct command commands_node[] = {
     {.name = "node drain",
      .args = "NODE…",
      .help = "start nothing more on nodes; running tasks go on to their end",
-     .examples = "weir node drain n1",
-     .groups = {flags_json},
+     .examples = "weir node drain n1\nweir node drain n1 --dry-run",
+     .groups = {flags_dry_run, flags_yes, flags_json},
      .args_min = 1,
      .args_max = ARGS_ANY,
      .complete = COMPLETE_NODES,
@@ -112,7 +110,7 @@ const struct command commands_node[] = {
      .args = "NODE…",
      .help = "use drained nodes again",
      .examples = "weir node resume n1",
-     .groups = {flags_json},
+     .groups = {flags_dry_run, flags_yes, flags_json},
      .args_min = 1,
      .args_max = ARGS_ANY,
      .complete = COMPLETE_NODES,
@@ -121,7 +119,7 @@ const struct command commands_node[] = {
      .args = "NODE KEY=VALUE… KEY-…",
      .help = "set labels of a node; KEY- removes a label",
      .examples = "weir node label n1 zone=a rack-",
-     .groups = {flags_json},
+     .groups = {flags_dry_run, flags_yes, flags_json},
      .args_min = 2,
      .args_max = ARGS_ANY,
      .complete = COMPLETE_NODES,
@@ -135,7 +133,7 @@ const struct command commands_node[] = {
          "them. Its credential, its certificate and the join token that it has used up are no "
          "longer\n"
          "accepted. An agent whose join token has uses left joins again: end the agent first.",
-     .groups = {flags_yes, flags_json},
+     .groups = {flags_dry_run, flags_yes, flags_json},
      .args_min = 1,
      .args_max = ARGS_ANY,
      .complete = COMPLETE_NODES,

@@ -3,61 +3,136 @@
 
 #include "cli/api.h"
 #include "cli/item.h"
+#include "cli/preview_text.h"
+#include "cli/show.h"
 #include "cli/text.h"
 
+#include <string.h>
 #include <unistd.h>
 
-enum { COST_TEXT_MAX = 2048, COST_TASKS_SHOWN = 10 };
+enum { COST_TEXT_MAX = 1 << 16 };
 
-/* Writes "task 9 (resnet, of ann in project nlp), losing 2h10m". */
-static void stop_add(struct buf *out, const struct doc *stop)
+void cost_warn(const struct doc *answer)
 {
-    const char *name = item_text(stop, "name");
-    const int64_t lost_ms = item_number(stop, "lost_ms", 0);
-    buf_addf(out, "task %s (%s%sof %s in project %s)", item_text(stop, "task"), name,
-             name[0] == '\0' ? "" : ", ", item_text(stop, "user"), item_text(stop, "project"));
-    if (lost_ms > 0) {
-        buf_add_str(out, ", losing ");
-        text_span(out, lost_ms);
+    const struct doc *warnings = item_at(answer, "warnings");
+    for (const struct doc *d = warnings == NULL ? NULL : warnings->first; d != NULL; d = d->next) {
+        context_say("weir: warning: %s", d->text.p);
     }
 }
 
-static void cost_say(const struct doc *answer)
+bool cost_is_dry(const struct cli *cli)
 {
-    const struct doc *stops = item_at(answer, "stops");
-    const int64_t total = item_number(answer, "stops_total", 0);
-    int64_t shown = 0;
-    struct buf line;
-    buf_init(&line, COST_TEXT_MAX);
-    for (const struct doc *d = stops->first; d != NULL && shown < COST_TASKS_SHOWN; d = d->next) {
-        buf_clear(&line);
-        stop_add(&line, d);
-        context_say("this stops %s", buf_text(&line));
-        shown++;
-    }
-    if (total > shown) {
-        context_say("and %lld more", (long long)(total - shown));
-    }
-    buf_done(&line);
+    return args_has(&cli->args, "dry-run");
 }
 
-enum err cost_confirm(struct cli *cli, const char *method, const char *path, struct str body,
-                      enum cost_need need, bool *ret_go, struct error *e)
+/* The answer is in the arena, which the caller ends also after a failure. */
+static enum err ask(struct cli *cli, struct arena *arena, const struct cost_call *call,
+                    struct api_reply *ret, struct error *e)
 {
+    const char mark = strchr(call->path, '?') == NULL ? '?' : '&';
+    arena_init(arena);
+    const char *path = arena_fmt(arena, "%s%cdry_run=true", call->path, mark);
+    return api_change(cli, arena, call->method, path, call->body, ret, e);
+}
+
+/* Prints the lines of a dry run. A change that moves no task is said too. */
+static void dry_print(const struct doc *answer, bool changes, const char *what)
+{
+    struct buf text;
+    buf_init(&text, COST_TEXT_MAX);
+    if (changes && what != NULL) {
+        buf_addf(&text, "would %s\n", what);
+    }
+    preview_text(&text, answer, PREVIEW_WOULD, text_now_ms());
+    if (!changes) {
+        buf_add_str(&text, "would change nothing\n");
+    } else if (text.len == 0) {
+        buf_add_str(&text, "would change this alone: no task starts, waits or stops\n");
+    }
+    if (item_true(answer, "cut")) {
+        buf_add_str(&text, "there may be more: the server looks at a part of what follows\n");
+    }
+    context_out_inert((struct str){buf_text(&text), text.len});
+    buf_done(&text);
+}
+
+enum err cost_dry(struct cli *cli, const struct cost_call *call, int *ret_exit, struct error *e)
+{
+    struct arena arena;
     struct api_reply reply;
-    *ret_go = true;
+    enum err r = ask(cli, &arena, call, &reply, e);
+    if (r == ERR_OK) {
+        const bool changes = item_true(reply.doc, "changes");
+        if (!show_json(cli, &reply)) {
+            dry_print(reply.doc, changes, call->what);
+        }
+        cost_warn(reply.doc);
+        *ret_exit = changes ? EXIT_WOULD_CHANGE : EXIT_OK;
+    }
+    arena_done(&arena);
+    return r;
+}
+
+int cost_dry_run(struct cli *cli, const struct cost_call *call)
+{
+    struct error e;
+    int code = EXIT_OK;
+    return cost_dry(cli, call, &code, &e) == ERR_OK ? code : context_fail(cli, &e);
+}
+
+/* Says on standard error what the change does, a line at a time. */
+static void answer_say(const struct doc *answer)
+{
+    struct buf text;
+    buf_init(&text, COST_TEXT_MAX);
+    preview_text(&text, answer, PREVIEW_THIS, text_now_ms());
+    struct str rest = {buf_text(&text), text.len};
+    while (rest.p != NULL && rest.len > 0) {
+        struct str line = str_cut(rest, '\n', &rest);
+        context_say("%.*s", (int)line.len, line.p);
+    }
+    buf_done(&text);
+}
+
+enum err cost_say(struct cli *cli, const struct cost_call *call, struct error *e)
+{
+    struct arena arena;
+    struct api_reply reply;
     if (args_has(&cli->args, "yes")) {
         return ERR_OK;
     }
-    enum err r = api_change(cli, &cli->arena, method,
-                            arena_fmt(&cli->arena, "%s?dry_run=true", path), body, &reply, e);
-    const bool may_ask = isatty(STDIN_FILENO) == 1 && cli->err_tty;
-    if (r != ERR_OK || item_number(reply.doc, "stops_total", 0) == 0) {
-        return r;
+    enum err r = ask(cli, &arena, call, &reply, e);
+    if (r == ERR_OK) {
+        answer_say(reply.doc);
     }
-    cost_say(reply.doc);
-    if (!may_ask && need == COST_OTHERWISE_GO) {
-        return ERR_OK;
+    arena_done(&arena);
+    return r;
+}
+
+/* Says what the change does where it stops tasks. *ret_stops: it does. */
+static enum err stops_say(struct cli *cli, const struct cost_call *call, bool *ret_stops,
+                          struct error *e)
+{
+    struct arena arena;
+    struct api_reply reply;
+    enum err r = ask(cli, &arena, call, &reply, e);
+    *ret_stops = r == ERR_OK && item_number(reply.doc, "stops_total", 0) > 0;
+    if (*ret_stops) {
+        answer_say(reply.doc);
+    }
+    arena_done(&arena);
+    return r;
+}
+
+enum err cost_confirm(struct cli *cli, const struct cost_call *call, enum cost_need need,
+                      bool *ret_go, struct error *e)
+{
+    bool stops = false;
+    *ret_go = true;
+    enum err r = args_has(&cli->args, "yes") ? ERR_OK : stops_say(cli, call, &stops, e);
+    const bool may_ask = isatty(STDIN_FILENO) == 1 && cli->err_tty;
+    if (r != ERR_OK || !stops || (!may_ask && need == COST_OTHERWISE_GO)) {
+        return r;
     }
     if (!may_ask) {
         return fail(e, ERR_CONFLICT,

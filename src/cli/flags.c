@@ -45,6 +45,11 @@ const struct flag flags_yes[] = {
     {0},
 };
 
+const struct flag flags_dry_run[] = {
+    FLAG(BOOL, "dry-run", 0, NULL, "change nothing, say what would start, wait or stop; exit code 8 if anything would change")
+    {0},
+};
+
 const struct flag flags_dir[] = {
     FLAG_OF(TEXT, "dir", 0, "D", "the data directory (default: /var/lib/weir for root, else ~/.local/share/weir)", DIRS, NULL)
     {0},

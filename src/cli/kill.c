@@ -2,14 +2,15 @@
 #include "cli/kill.h"
 
 #include "base/must.h"
+#include "cli/cost.h"
 #include "cli/item.h"
 #include "cli/meter.h"
 #include "cli/show.h"
 
 enum { BODY_MAX = KILL_IDS_MAX * 24 };
 
-enum err kill_call(struct cli *cli, struct arena *arena, const uint64_t *ids, size_t count,
-                   struct api_reply *ret, struct error *e)
+/* The call that kills these tasks. */
+static struct cost_call call_of(struct arena *arena, const uint64_t *ids, size_t count)
 {
     must(count > 0);
     must(count <= KILL_IDS_MAX);
@@ -25,10 +26,42 @@ enum err kill_call(struct cli *cli, struct arena *arena, const uint64_t *ids, si
     }
     json_out_end(&j);
     json_out_end(&j);
-    enum err r = api_change(cli, arena, "POST", "/tasks/kill",
-                            (struct str){.p = body.data, .len = body.len}, ret, e);
+    const struct str text = {arena_strn(arena, buf_text(&body), body.len), body.len};
     buf_done(&body);
-    return r;
+    return (struct cost_call){"POST", "/tasks/kill", text, NULL};
+}
+
+enum err kill_call(struct cli *cli, struct arena *arena, const uint64_t *ids, size_t count,
+                   struct api_reply *ret, struct error *e)
+{
+    const struct cost_call call = call_of(arena, ids, count);
+    return api_change(cli, arena, call.method, call.path, call.body, ret, e);
+}
+
+int kill_dry(struct cli *cli, const uint64_t *ids, size_t count)
+{
+    int code = EXIT_OK;
+    for (size_t at = 0; at < count; at += KILL_IDS_MAX) {
+        struct error e;
+        int some = EXIT_OK;
+        const size_t part = count - at < KILL_IDS_MAX ? count - at : KILL_IDS_MAX;
+        const struct cost_call call = call_of(&cli->arena, ids + at, part);
+        if (cost_dry(cli, &call, &some, &e) != ERR_OK) {
+            return context_fail(cli, &e);
+        }
+        code = some != EXIT_OK ? some : code;
+    }
+    return code;
+}
+
+void kill_say(struct cli *cli, const uint64_t *ids, size_t count)
+{
+    const size_t part = count < KILL_IDS_MAX ? count : KILL_IDS_MAX;
+    const struct cost_call call = call_of(&cli->arena, ids, part);
+    (void)cost_say(cli, &call, NULL);
+    if (part < count) {
+        context_say("and so on for %zu more tasks", count - part);
+    }
 }
 
 /* Says which tasks were not killed. Returns the exit status of the first one, or EXIT_OK. */

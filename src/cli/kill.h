@@ -13,3 +13,9 @@ must_use enum err kill_call(struct cli *cli, struct arena *arena, const uint64_t
 /* Kills all these tasks, with progress on a terminal. Says which tasks had ended already or do
  * not exist. The exit status is that of the first task that could not be killed. */
 int kill_many(struct cli *cli, const uint64_t *ids, size_t count);
+
+/* --dry-run of kill_many(). Returns the exit status. */
+int kill_dry(struct cli *cli, const uint64_t *ids, size_t count);
+
+/* Says on standard error which tasks a kill of these would stop, end and start, for the first KILL_IDS_MAX tasks. */
+void kill_say(struct cli *cli, const uint64_t *ids, size_t count);

@@ -1,15 +1,33 @@
-/* preview.c - see preview.h. SPDX-License-Identifier: Apache-2.0 */
+/* preview.c - see preview.h. This file runs the inputs and the passes in copies of the core, and notes which tasks the facts stop,
+ * end and start. preview_waits.c says which tasks wait, preview_later.c what happens once something has left.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "core/preview.h"
 
 #include "base/arena.h"
+#include "base/mem.h"
 #include "base/must.h"
 #include "core/model/instance.h"
+#include "core/model/object.h"
+#include "core/preview_internal.h"
+
+#include <string.h>
+
+/* Units of work. A pass of the server spends at most 20,000, which are a few milliseconds. */
+enum { WORK_SETTLE = 40000, WORK_CHANGE = 80000 };
+
+/* ---- notes ---- */
+
+static int64_t times_bounded(int64_t slots_milli, int64_t ms)
+{
+    int64_t product;
+    return __builtin_mul_overflow(slots_milli, ms, &product) ? INT64_MAX : product;
+}
 
 /* Looks at the instance before the fact is applied: afterwards its times may be gone. */
-static void stop_note(const struct core *core, struct attempt_key key, int64_t now_ms,
-                      struct preview *preview)
+static void stop_note(const struct preview_try *try, struct attempt_key key, enum end_cause cause)
 {
-    const struct instance *instance = query_instance(core, key.task, key.index);
+    struct preview *preview = try->note;
+    const struct instance *instance = query_instance(try->copy, key.task, key.index);
     must(instance != NULL);
     uint32_t at = 0;
     while (at < preview->stop_count && preview->stops[at].task.v != key.task.v) {
@@ -17,83 +35,266 @@ static void stop_note(const struct core *core, struct attempt_key key, int64_t n
     }
     if (at == PREVIEW_TASKS_MAX) {
         preview->stop_total++; /* counted by instance beyond the list: an upper bound */
+        preview->cut = true;
         return;
     }
     struct preview_stop *stop = &preview->stops[at];
     if (at == preview->stop_count) {
-        *stop = (struct preview_stop){.task = key.task};
+        *stop = (struct preview_stop){.task = key.task, .cause = cause};
         preview->stop_count++;
         preview->stop_total++;
     }
     const int64_t saved_ms = instance->checkpoint_ms > instance->started_ms
                                  ? instance->checkpoint_ms
                                  : instance->started_ms;
-    const int64_t lost_ms = instance->started_ms != 0 && now_ms > saved_ms ? now_ms - saved_ms : 0;
+    const int64_t lost_ms =
+        instance->started_ms != 0 && try->now_ms > saved_ms ? try->now_ms - saved_ms : 0;
+    const int64_t slots_lost = times_bounded(instance->slots_milli, lost_ms);
     stop->instances++;
     stop->lost_ms = lost_ms > stop->lost_ms ? lost_ms : stop->lost_ms;
+    stop->slots_lost =
+        slots_lost > INT64_MAX - stop->slots_lost ? INT64_MAX : stop->slots_lost + slots_lost;
 }
 
-static void start_note(task_id task, struct preview *preview)
+static void end_note(struct preview *preview, task_id task, enum task_state state)
+{
+    preview->end_total++;
+    if (preview->end_count < PREVIEW_TASKS_MAX) {
+        preview->ends[preview->end_count++] = (struct preview_end){task, state};
+    } else {
+        preview->cut = true;
+    }
+}
+
+/* The entry of the task, a new one if there is none; NULL: the list is full. */
+static struct preview_start *start_of(struct preview *preview, task_id task, bool now)
 {
     for (uint32_t i = 0; i < preview->start_count; i++) {
-        if (preview->starts[i].v == task.v) {
-            return;
+        if (preview->starts[i].task.v == task.v) {
+            return &preview->starts[i];
         }
     }
-    if (preview->start_count < PREVIEW_TASKS_MAX) {
-        preview->starts[preview->start_count++] = task;
+    preview->start_total++;
+    if (preview->start_count == PREVIEW_TASKS_MAX) {
+        preview->cut = true; /* start_total counts the instances of further tasks */
+        return NULL;
+    }
+    struct preview_start *start = &preview->starts[preview->start_count++];
+    *start = (struct preview_start){.task = task, .now = now};
+    return start;
+}
+
+static void start_note(const struct preview_try *try, const struct fact *fact)
+{
+    const task_id task = fact->allocated.key.task;
+    struct preview_start *start =
+        start_of(try->note, task, !try->later && fact->type == FACT_ALLOCATED);
+    if (start == NULL || (try->later && start->promised)) {
+        return;
+    }
+    start->promised |= fact->type == FACT_CLAIMED;
+    start->instances++;
+    uint32_t at = 0;
+    while (at < start->place_count && start->places[at].node.v != fact->allocated.node.v) {
+        at++;
+    }
+    if (at == start->place_count && at < PREVIEW_PLACES_MAX) {
+        start->places[start->place_count++] = (struct preview_place){.node = fact->allocated.node};
+    }
+    if (at < PREVIEW_PLACES_MAX) {
+        start->places[at].instances++;
+        start->places[at].devices |= fact->allocated.devices;
     }
 }
 
-static void facts_apply(struct core *copy, const struct facts *facts, int64_t now_ms,
-                        struct preview *preview)
+static void fact_note(const struct preview_try *try, const struct fact *fact)
+{
+    if (fact->type == FACT_EVICTED) {
+        stop_note(try, fact->evicted.key, END_PREEMPTED);
+    } else if (fact->type == FACT_ATTEMPT_STOPPING) {
+        stop_note(try, fact->attempt_stopping.key, fact->attempt_stopping.cause);
+    } else if (fact->type == FACT_TASK_ENDED && !try->later) {
+        end_note(try->note, fact->task_ended.task, fact->task_ended.state);
+    } else if (fact->type == FACT_ALLOCATED || fact->type == FACT_CLAIMED) {
+        start_note(try, fact);
+    }
+}
+
+/* ---- copies ---- */
+
+void preview_facts(struct preview_try *try, const struct facts *facts)
 {
     for (size_t i = 0; i < facts->count; i++) {
-        const struct fact *fact = &facts->at[i];
-        if (fact->type == FACT_EVICTED) {
-            stop_note(copy, fact->evicted.key, now_ms, preview);
-        } else if (fact->type == FACT_ATTEMPT_STOPPING) {
-            stop_note(copy, fact->attempt_stopping.key, now_ms, preview);
-        } else if (fact->type == FACT_ALLOCATED || fact->type == FACT_CLAIMED) {
-            start_note(fact->allocated.key.task, preview);
+        if (try->note != NULL) {
+            fact_note(try, &facts->at[i]);
         }
-        core_apply(copy, fact);
+        if (facts->at[i].type == FACT_PASS) {
+            const uint64_t work = facts->at[i].pass.work;
+            try->work_left -= work < try->work_left ? work : try->work_left;
+        }
+        core_apply(try->copy, &facts->at[i]);
     }
 }
 
-static void passes_run(struct core *copy, int64_t now_ms, struct preview *preview)
+bool preview_passes(struct preview_try *try)
 {
     struct arena arena;
     pool_id pool;
+    bool done = true;
     arena_init(&arena);
-    for (uint32_t i = 0; i < PREVIEW_PASSES_MAX && query_pass_due(copy, now_ms, &pool); i++) {
+    while (query_pass_due(try->copy, try->now_ms, &pool)) {
+        if (try->work_left == 0) {
+            done = false;
+            break;
+        }
         const struct input pass = {.type = INPUT_PASS,
-                                   .now_ms = now_ms,
+                                   .now_ms = try->now_ms,
                                    .actor = "scheduler",
                                    .cause = "",
-                                   .pass = {.pool = pool, .work_max = PREVIEW_WORK_MAX}};
+                                   .pass = {.pool = pool, .work_max = try->work_left}};
         struct facts facts;
         arena_clear(&arena);
         fact_list_init(&facts, &arena);
-        must(core_decide(copy, &pass, &facts) == VERDICT_OK);
+        must(core_decide(try->copy, &pass, &facts) == VERDICT_OK);
         if (facts.count == 0) {
-            core_pass_idle(copy, pool);
+            core_pass_idle(try->copy, pool);
         }
-        facts_apply(copy, &facts, now_ms, preview);
+        try->work_left--; /* a pass costs something, also where it says nothing about its work */
+        preview_facts(try, &facts);
     }
     arena_done(&arena);
+    return done;
 }
 
-enum verdict preview_run(const struct core *core, const struct input *in, struct facts *facts,
-                         struct preview *ret)
+/* ---- the inputs ---- */
+
+static bool labels_equal(const struct node_spec *one, const struct node_spec *other)
 {
-    *ret = (struct preview){0};
-    struct core *copy = core_copy(core);
-    enum verdict verdict = core_decide(copy, in, facts);
-    if (verdict == VERDICT_OK) {
-        facts_apply(copy, facts, in->now_ms, ret);
-        passes_run(copy, in->now_ms, ret);
+    bool equal = one->label_count == other->label_count;
+    for (uint32_t i = 0; equal && i < one->label_count; i++) {
+        equal = strcmp(one->labels[i].key, other->labels[i].key) == 0 &&
+                strcmp(one->labels[i].value, other->labels[i].value) == 0;
     }
-    core_free(copy);
-    return verdict;
+    return equal;
+}
+
+static bool quota_equal(const struct core *a, const struct core *b, const struct input *in,
+                        struct arena *arena)
+{
+    struct quota_spec one;
+    struct quota_spec other;
+    query_quota_spec(a, in->quota.account, in->quota.pool, arena, &one);
+    query_quota_spec(b, in->quota.account, in->quota.pool, arena, &other);
+    bool equal = one.amount_count == other.amount_count &&
+                 object_equal(&quota_object, &one.rules, &other.rules);
+    for (uint32_t i = 0; equal && i < one.amount_count; i++) {
+        const struct quota_amount *x = &one.amounts[i];
+        const struct quota_amount *y = &other.amounts[i];
+        equal = strcmp(x->resource, y->resource) == 0 && x->guaranteed == y->guaranteed &&
+                x->limit == y->limit && x->weight == y->weight;
+    }
+    return equal;
+}
+
+/* Do the objects of an edit say the same before and after? The core accepts an edit that repeats the present values, and records it. */
+static bool edit_repeats(const struct core *a, const struct core *b, const struct input *in,
+                         struct arena *arena)
+{
+    struct task_spec tasks[2];
+    struct pool_spec pools[2];
+    struct node_spec nodes[2];
+    if (in->type == INPUT_TASK_EDIT) {
+        query_task_spec(a, in->task.task, arena, &tasks[0]);
+        query_task_spec(b, in->task.task, arena, &tasks[1]);
+        return object_equal(&task_object, &tasks[0], &tasks[1]) &&
+               query_task(b, in->task.task)->pool_next.v ==
+                   query_task(a, in->task.task)->pool_next.v;
+    }
+    if (in->type == INPUT_POOL_EDIT) {
+        query_pool_spec(a, in->pool.pool, arena, &pools[0]);
+        query_pool_spec(b, in->pool.pool, arena, &pools[1]);
+        return object_equal(&pool_object, &pools[0], &pools[1]);
+    }
+    if (in->type == INPUT_NODE_EDIT) {
+        query_node_spec(a, in->node.node, arena, &nodes[0]);
+        query_node_spec(b, in->node.node, arena, &nodes[1]);
+        return query_node(a, in->node.node)->draining == query_node(b, in->node.node)->draining &&
+               labels_equal(&nodes[0], &nodes[1]);
+    }
+    return in->type == INPUT_QUOTA_SET && quota_equal(a, b, in, arena);
+}
+
+/* Decides and applies one input. */
+static enum verdict input_try(struct preview_try *try, const struct input *in, struct facts *facts)
+{
+    const task_id last = query_task_last(try->copy);
+    enum verdict verdict = core_decide(try->copy, in, facts);
+    if (verdict != VERDICT_OK) {
+        return verdict;
+    }
+    preview_facts(try, facts);
+    if (in->type == INPUT_TASK_SUBMIT) {
+        try->note->submitted = (task_id){last.v + 1};
+        try->note->submitted_count = in->submit.count;
+    }
+    if (in->type == INPUT_QUOTA_SET) {
+        try->note->quota_account = in->quota.account;
+        try->note->quota_pool = in->quota.pool;
+    }
+    try->note->changes |=
+        facts->count > 0 && !edit_repeats(try->note->before, try->copy, in, facts->arena);
+    return VERDICT_OK;
+}
+
+static enum verdict inputs_try(struct preview_try *try, const struct preview_ask *ask,
+                               struct facts *facts)
+{
+    enum verdict first = VERDICT_OK;
+    for (uint32_t i = 0; i < ask->count; i++) {
+        must(ask->inputs[i].now_ms == try->now_ms);
+        struct facts own;
+        fact_list_init(&own, facts->arena);
+        enum verdict verdict = input_try(try, &ask->inputs[i], &own);
+        if (verdict != VERDICT_OK && try->note->refused++ == 0) {
+            first = verdict;
+            *facts = own;
+        }
+    }
+    return try->note->refused < ask->count ? VERDICT_OK : first;
+}
+
+enum verdict preview_run(const struct core *core, const struct preview_ask *ask,
+                         struct facts *facts, struct preview **ret)
+{
+    must(ask->count > 0);
+    struct preview *preview = xcalloc(1, sizeof *preview);
+    const int64_t now_ms = ask->inputs[0].now_ms;
+    preview->before = core_copy(core);
+    struct preview_try settle = {
+        .copy = preview->before, .now_ms = now_ms, .work_left = WORK_SETTLE};
+    preview->cut = !preview_passes(&settle);
+    preview->after = core_copy(preview->before);
+    struct preview_try change = {
+        .copy = preview->after, .now_ms = now_ms, .work_left = WORK_CHANGE, .note = preview};
+    enum verdict verdict = inputs_try(&change, ask, facts);
+    if (verdict != VERDICT_OK) {
+        preview_free(preview);
+        return verdict;
+    }
+    preview->cut |= !preview_passes(&change);
+    if (!ask->brief) {
+        preview_later(preview, now_ms);
+        preview_waits(preview, ask);
+    }
+    *ret = preview;
+    return VERDICT_OK;
+}
+
+void preview_free(struct preview *preview)
+{
+    if (preview != NULL) {
+        core_free(preview->before);
+        core_free(preview->after);
+        free(preview);
+    }
 }

@@ -4,6 +4,8 @@
 #include "wire/explain_json.h"
 
 #include "core/sched/explain/explain_keep.h"
+#include "core/sched/order/shares.h"
+#include "wire/elsewhere.h"
 #include "wire/part_json.h"
 #include "wire/price.h"
 #include "wire/reason_text.h"
@@ -158,10 +160,11 @@ static void near_json(struct json_out *j, const struct core *core, const struct 
 }
 
 /* Writes what the account that holds the task back has and may have. */
-static void account_figures_json(struct json_out *j, const struct core *core,
+static void account_figures_json(struct json_out *j, const struct core *core, pool_id pool,
                                  const struct explain_account *account)
 {
     const struct account *row = query_account(core, account->id);
+    uint32_t dim;
     if (row == NULL) {
         json_out_kv_text(j, "account", NULL);
         return;
@@ -170,7 +173,10 @@ static void account_figures_json(struct json_out *j, const struct core *core,
                  query_account_name(core, account->id),
                  query_resource_name(core, account->resource));
     part_json_bound(j, "guaranteed", account->resource, account->guaranteed);
-    part_json_bound(j, "share", account->resource, account->share);
+    part_json_bound(j, "share", account->resource,
+                    query_dim_of(core, account->resource, &dim)
+                        ? shares_shown(core, account->id, pool, dim)
+                        : account->share);
     part_json_bound(j, "allocated", account->resource, account->allocated);
     part_json_bound(j, "limit", account->resource, account->limit);
     json_out_end(j);
@@ -251,6 +257,22 @@ static const char *filled(const struct core *core, const struct reason *reason,
 
 static const char smaller[] = "request {smallest} or less, and the task can start now";
 
+/* The command that lets a pool or a node take tasks again, with its price: the task that waits may stop others there. */
+static const char *resume(const struct core *core, const char *command,
+                          const struct explanation *why, struct arena *arena)
+{
+    struct pool_spec spec;
+    const struct node_edit edit = {.fields = NODE_EDIT_DRAIN, .drain = false};
+    struct input in = {.type = INPUT_NODE_EDIT, .node = {.node = why->resume, .edit = &edit}};
+    if (why->reason.code == REASON_POOL_PAUSED) {
+        query_pool_spec(core, why->reason.pool, arena, &spec);
+        spec.paused = false;
+        in = (struct input){.type = INPUT_POOL_EDIT,
+                            .pool = {.pool = why->reason.pool, .spec = &spec}};
+    }
+    return price_tag(core, command, &in, arena);
+}
+
 /* Suggests a smaller request and a higher priority. Each of the two alone lets the task start. */
 static uint32_t room_suggestions(const struct core *core, task_id id, const struct explanation *why,
                                  struct arena *arena, const char **ret)
@@ -260,8 +282,9 @@ static uint32_t room_suggestions(const struct core *core, task_id id, const stru
         ret[count++] = filled(core, &why->reason, smaller, arena);
     }
     if (why->reason.draining.v != 0) {
-        ret[count++] = filled(core, &(struct reason){.node = why->reason.draining},
-                              "weir node resume {node}", arena);
+        const char *text = filled(core, &(struct reason){.node = why->reason.draining},
+                                  "weir node resume {node}", arena);
+        ret[count++] = resume(core, text, why, arena);
     }
     const uint32_t priority =
         explain_time_for_room(why->reason.code) ? explain_time_priority(core, id) : 0;
@@ -316,7 +339,9 @@ static const char *command(const struct core *core, task_id id, const struct exp
         return NULL;
     }
     const struct reason about = {.task = id, .pool = why->reason.pool, .node = why->resume};
-    return filled(core, &about, commands[code], arena);
+    const char *text = filled(core, &about, commands[code], arena);
+    const bool resumes = code == REASON_POOL_PAUSED || code == REASON_NODES_AWAY;
+    return resumes ? resume(core, text, why, arena) : text;
 }
 
 /* Writes the command that sets a quota large enough for the task: the amount already held, which
@@ -360,9 +385,9 @@ static uint32_t bound_suggestions(const struct core *core, const struct explanat
     return count;
 }
 
-uint32_t explain_json_suggestions(const struct core *core, task_id id,
-                                  const struct explanation *why, struct arena *arena,
-                                  const char *ret[SUGGESTIONS_MAX])
+/* Suggests what helps in the task's own pool. */
+static uint32_t own_suggestions(const struct core *core, task_id id, const struct explanation *why,
+                                struct arena *arena, const char **ret)
 {
     const enum reason_code code = why->reason.code;
     if (code == REASON_OVER_LIMIT || code == REASON_OVER_GUARANTEE || code == REASON_USER_CAP ||
@@ -371,6 +396,18 @@ uint32_t explain_json_suggestions(const struct core *core, task_id id,
     }
     ret[0] = command(core, id, why, arena);
     return ret[0] != NULL ? 1 : room_suggestions(core, id, why, arena, ret);
+}
+
+uint32_t explain_json_suggestions(const struct core *core, task_id id,
+                                  const struct explanation *why, struct arena *arena,
+                                  const char *ret[SUGGESTIONS_MAX])
+{
+    uint32_t count = own_suggestions(core, id, why, arena, ret);
+    const char *other = elsewhere_command(core, id, why, arena);
+    if (other != NULL && count < SUGGESTIONS_MAX) {
+        ret[count++] = other;
+    }
+    return count;
 }
 
 void explain_json(struct json_out *j, const struct core *core, const struct task *task,
@@ -389,7 +426,7 @@ void explain_json(struct json_out *j, const struct core *core, const struct task
     json_out_put(j, "expected:{ms:%zu,from:%s},reserved_until:%td", (uint64_t)why.expect_ms,
                  names_length_source(why.expect_from), why.reserved_until_ms);
     keeping_json(j, core, task->id, &why);
-    account_figures_json(j, core, &why.account);
+    account_figures_json(j, core, task->pool, &why.account);
     explain_json_evicted(j, core, task);
     json_out_put(j, "nodes_total:%u,nearest:[", why.nodes_total);
     for (uint32_t i = 0; i < why.near_count; i++) {

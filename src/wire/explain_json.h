@@ -8,7 +8,7 @@
 #include "core/sched/explain/explain.h"
 
 enum {
-    SUGGESTIONS_MAX = 4,
+    SUGGESTIONS_MAX = 5,
     POSITION_MAX = 10000, /* positions further back are not counted */
 };
 

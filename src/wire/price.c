@@ -3,7 +3,6 @@
 
 #include "base/amount.h"
 #include "base/buf.h"
-#include "base/mem.h"
 #include "core/preview.h"
 
 #include <string.h>
@@ -44,20 +43,21 @@ const char *price_tag(const struct core *core, const char *command, struct input
                       struct arena *arena)
 {
     struct facts facts;
-    struct preview *preview = xcalloc(1, sizeof *preview);
+    struct preview *preview = NULL;
+    const struct preview_ask ask = {.inputs = in, .count = 1, .brief = true};
     const char *tagged = command;
     in->actor = "explain";
     in->cause = "";
     in->now_ms = query_time_ms(core);
     fact_list_init(&facts, arena);
-    if (preview_run(core, in, &facts, preview) == VERDICT_OK && preview->stop_count > 0) {
+    if (preview_run(core, &ask, &facts, &preview) == VERDICT_OK && preview->stop_count > 0) {
         struct buf text;
         buf_init(&text, PRICE_TEXT_MAX);
         price_text(core, preview, arena, &text);
         tagged = arena_fmt(arena, "%s%s", command, buf_text(&text));
         buf_done(&text);
     }
-    free(preview);
+    preview_free(preview);
     return tagged;
 }
 

@@ -8,6 +8,7 @@
 #include "wire/attempt_key.h"
 #include "wire/object_json.h"
 #include "wire/part_json.h"
+#include "wire/quota_warn.h"
 #include "wire/task_json.h"
 
 /* ---- pools ---- */
@@ -171,8 +172,9 @@ static void whose_json(struct json_out *j, const struct core *core, account_id i
     json_out_put(j, "pool:%s", query_pool_name(core, pool));
 }
 
-void state_json_quota(struct json_out *j, const struct core *core, account_id account, pool_id pool,
-                      struct arena *arena)
+/* Writes the quota, and leaves its object open. */
+static void quota_open(struct json_out *j, const struct core *core, account_id account,
+                       pool_id pool, struct arena *arena)
 {
     struct quota_spec spec;
     query_quota_spec(core, account, pool, arena, &spec);
@@ -195,6 +197,21 @@ void state_json_quota(struct json_out *j, const struct core *core, account_id ac
     }
     json_out_end(j);
     object_json_fields(j, &quota_object, GROUP_TOP, &spec.rules);
+}
+
+void state_json_quota(struct json_out *j, const struct core *core, account_id account, pool_id pool,
+                      struct arena *arena)
+{
+    quota_open(j, core, account, pool, arena);
+    json_out_end(j);
+}
+
+void state_json_quota_set(struct json_out *j, const struct core *core, account_id account,
+                          pool_id pool, struct arena *arena)
+{
+    const char *warnings[QUOTA_WARN_MAX];
+    quota_open(j, core, account, pool, arena);
+    part_json_texts(j, "warnings", warnings, quota_warn(core, account, pool, arena, warnings));
     json_out_end(j);
 }
 
@@ -228,7 +245,7 @@ void state_json_quota_line(struct json_out *j, const struct core *core, account_
     json_out_put(j, "computed:%i", query_quota_computed(core, account, pool, resource));
     part_json_bound(j, "limit", resource, quota.limit.at[dim]);
     json_out_put(j, "weight:%.3ld,rank:%u", (int64_t)quota.weight[dim], quota.rules.rank);
-    part_json_bound(j, "share", resource, shares_of(core, account, pool, dim));
+    part_json_bound(j, "share", resource, shares_shown(core, account, pool, dim));
     history_json(j, core, account, pool, dim);
     part_json_bound(j, "allocated", resource, usage.allocated.at[dim]);
     part_json_bound(j, "fixed", resource, usage.fixed.at[dim]);

@@ -25,6 +25,10 @@ void state_json_account(struct json_out *j, const struct core *core, const struc
 void state_json_quota(struct json_out *j, const struct core *core, account_id account, pool_id pool,
                       struct arena *arena);
 
+/* The same with "warnings":[…]: what is doubtful about the quota (quota_warn.h). */
+void state_json_quota_set(struct json_out *j, const struct core *core, account_id account,
+                          pool_id pool, struct arena *arena);
+
 /* Writes one line of the list of quotas: one account, pool and accounted resource, with the use
  * of it. */
 void state_json_quota_line(struct json_out *j, const struct core *core, account_id account,

@@ -3,6 +3,7 @@
 import json
 
 import golden
+import pytest
 
 
 def runs(weir, task):
@@ -81,3 +82,35 @@ def test_mistakes_name_the_place_and_change_nothing(weir):
         result = weir.weir("quota", "set", *words, check=False)
         assert (result.returncode, says in result.stderr) == (code, True), (words, result.stderr)
     assert weir.weir("quota", "list", "--all", "--json").stdout == before
+
+
+def test_a_guarantee_that_cannot_be_met_is_set_with_a_warning(weir_factory):
+    weir = weir_factory("--fake-gpus", "4")
+    weir.weir("department", "create", "ml")
+    weir.weir("project", "create", "a", "--department", "ml")
+    weir.weir("project", "create", "b", "--department", "ml")
+    assert weir.weir("quota", "set", "a", "gpu=4").stderr == ""
+    over = "weir: warning: the guarantees in pool 'default' promise 17 slots, and the pool has 4: not all of them can be met at once\n"
+    dry = weir.weir("quota", "set", "b", "gpu=13", "--dry-run", check=False)
+    assert (dry.returncode, dry.stderr) == (8, over)
+    assert weir.weir("quota", "set", "b", "gpu=13").stderr == over
+    below = "weir: warning: the guarantees below department 'ml' in pool 'default' promise 17 slots, and the department is guaranteed 3: not all of them can be met at once\n"
+    assert weir.weir("quota", "set", "--department", "ml", "gpu=3").stderr == ""
+    assert weir.weir("quota", "set", "b", "gpu=13").stderr == below
+    weir.weir("quota", "set", "a", "gpu=1")
+    assert weir.weir("quota", "set", "b", "gpu=2").stderr == ""
+    weir.weir("pool", "create", "empty")  # a pool without nodes says nothing: its size is not known
+    assert weir.weir("quota", "set", "b", "--pool", "empty", "gpu=13").stderr == ""
+
+
+def test_the_shares_of_the_list_add_up(weir_factory):
+    weir = weir_factory("--fake-gpus", "4")
+    for department, projects in (("ml", "ab"), ("ops", "c")):
+        weir.weir("department", "create", department)
+        for project in projects:
+            weir.weir("project", "create", project, "--department", department)
+            weir.weir("quota", "set", project, "gpu=8", *(["--limit", "gpu=1"] if project == "c" else []))
+            weir.submit("sleep", "1000", project=project, instances=6, resources={"gpu": 1})
+    share = {line["account"]: line["share"] for line in weir.weir_json("quota", "list")}
+    assert share["a"] + share["b"] == pytest.approx(share["ml"]) and share["c"] == share["ops"]
+    assert share["ml"] + share["ops"] + share["default"] == pytest.approx(4)

@@ -83,9 +83,24 @@ def test_a_guarantee_that_stops_a_borrower_is_asked_for_on_a_terminal(weir_facto
 
 def test_a_dry_run_changes_nothing(full):
     dry = full.api("PATCH", "tasks/2?dry_run=true", {"priority": 51}).json
-    assert [stop["task"] for stop in dry["stops"]] == [1] and dry["stops_total"] == 1 and dry["starts"] == [2]
+    assert [stop["task"] for stop in dry["stops"]] == [1] and dry["stops_total"] == 1 and dry["starts"][0]["task"] == 2
     assert full.task(2)["priority"] == 50 and full.task(1)["state"] == "running"
     assert full.api("PATCH", "tasks/99?dry_run=true", {"priority": 51}).status == 404
     assert full.api("PATCH", "tasks/2?dry_run=maybe", {"priority": 51}).status == 400
     assert full.api("POST", "tasks/1/kill?dry_run=true").json["stops"][0]["task"] == 1
     assert full.task(1)["state"] == "running"
+
+
+def test_a_resumed_pool_says_its_price(weir_factory):
+    weir = weir_factory("--fake-gpus", "2")
+    weir.submit("sleep", "1000", resources={"gpu": 2})
+    weir.wait_state(1, "running")
+    weir.weir("pool", "pause", "default")
+    weir.submit("sleep", "1000", resources={"gpu": 2}, priority=90)
+    weir.wait_until(lambda: weir.task(2)["reason"]["code"] == "pool-paused", "task 2 to wait")
+    user = weir.task(1)["user"]
+    assert re.search(rf"weir pool resume default  # would stop task 1 of {user}, losing \d+s\n", weir.weir("explain", "2").stdout)
+    refused = weir.weir("pool", "resume", "default", check=False)
+    assert refused.returncode == 5 and refused.stderr.startswith("this stops task 1 ")
+    weir.weir("pool", "resume", "default", "--yes")
+    weir.wait_state(2, "running")

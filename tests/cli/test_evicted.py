@@ -61,3 +61,29 @@ def test_a_task_with_places_says_which_part_was_evicted(weir_factory):
     weir.wait_until(lambda: weir.task(1)["counts"]["waiting"] == 1, "the eviction")
     said = weir.weir("task", "show", "1").stdout
     assert re.search(r"an instance was evicted .* for task 2 \(project nlp, its share\) and waits again", said), said
+
+
+def test_an_eviction_over_a_named_resource_is_explained_in_it(weir_factory):
+    """Nine slots of ten are free; the owner takes back the licences."""
+    weir = weir_factory("--fake-gpus", "10", "--resources", "licence=2")
+    weir.weir("project", "create", "owner")
+    weir.weir("project", "create", "guest")
+    for project, amount in (("owner", 2), ("guest", 0)):
+        weir.weir("quota", "set", project, f"gpu={amount}", f"licence={amount}")
+    weir.submit("sleep", "1000", project="guest", resources={"gpu": 1, "licence": 2})
+    weir.wait_state(1, "running")
+    weir.submit("sleep", "1000", project="owner", resources={"gpu": 1, "licence": 2})
+    weir.wait_state(2, "running")
+    evicted = weir.task(1)["evicted"]
+    assert evicted["resource"] == "licence" and evicted["victim"]["allocated"] == 2
+    assert "project 'guest' held 2 licence (guaranteed 0" in evicted["message"]
+
+
+def test_a_priority_that_takes_a_named_resource_names_it(weir_factory):
+    weir = weir_factory("--fake-gpus", "10", "--resources", "licence=2")
+    weir.weir("quota", "set", "default", "--limit", "licence=2")
+    weir.submit("sleep", "1000", resources={"gpu": 1, "licence": 2})
+    weir.wait_state(1, "running")
+    weir.submit("sleep", "1000", priority=90, resources={"gpu": 1, "licence": 2})
+    weir.wait_state(2, "running")
+    assert weir.task(1)["evicted"]["resource"] == "licence"

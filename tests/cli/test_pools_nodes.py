@@ -119,9 +119,12 @@ def test_a_dry_run_of_pool_delete_says_what_would_go_and_deletes_nothing(weir_sh
     weir_shared.weir("pool", "create", "doomed")
     dry = weir_shared.weir("pool", "delete", "doomed", "--dry-run", check=False)
     assert dry.returncode == 8
-    assert "this deletes pool doomed: 0 nodes" in dry.stderr
+    assert dry.stdout == "would delete pool doomed\n"
     assert weir_shared.weir("pool", "delete", "absent", "--dry-run", check=False).returncode == 3
-    weir_shared.weir("pool", "delete", "doomed", "--yes")
+    terminal = weir_shared.terminal("pool", "delete", "doomed")
+    terminal.expect("Go on? [y/N]")
+    terminal.send("y\n")
+    assert terminal.finish()[0] == 0 and "this deletes pool doomed: 0 nodes" in terminal.text
 
 
 def test_a_pool_shows_its_turn_and_its_budgets(weir):

@@ -155,7 +155,7 @@ def test_what_was_lent_on_its_way_back(s):
     [owner] = s.stay("vision", gpus=2)
     waits(s, owner, "preemption-delay")
     assert field(s.weir("explain", owner).stdout, "moves on").startswith("at the latest in ")
-    s.weir("pool", "edit", "default", "--preemption-delay", "0")
+    s.weir("pool", "edit", "default", "--preemption-delay", "0", "--yes")
     waits(s, owner, "victims-leaving")
     assert field(s.weir("explain", owner).stdout, "moves on").startswith("at the latest in ")
     gate.touch()
@@ -172,7 +172,22 @@ def test_those_who_run_have_their_minimum_runtime(s):
     for task in (owner, urgent):
         assert waits(s, task, "minimum-runtime") == []
         assert re.match("at the latest in (1h|59m)", field(s.weir("explain", task).stdout, "moves on"))
-    s.weir("pool", "edit", "default", "--preempt-min-runtime", "0")
+    s.weir("pool", "edit", "default", "--preempt-min-runtime", "0", "--yes")
     s.wait_state(urgent, "running")
-    s.weir("pool", "edit", "default", "--reclaim-min-runtime", "0")
+    s.weir("pool", "edit", "default", "--reclaim-min-runtime", "0", "--yes")
     s.wait_state(owner, "running")
+
+
+def test_another_pool_with_room(site):
+    """The command that is named moves the task there, and it runs."""
+    s = site(server_file(["default", "spare", "shut"], {"ml": ["vision"]}))
+    s.nodes("n1")
+    s.nodes("n2", pool="spare")
+    s.nodes("n3", pool="shut")
+    s.weir("pool", "pause", "shut")
+    s.stay("vision", gpus=4)
+    s.settled(vision=4)
+    [task] = s.stay("vision", gpus=4)
+    suggestions = waits(s, task, s.reason(task)["code"])
+    assert [one for one in suggestions if "--pool" in one] == [f"weir task edit {task} --pool spare  # starts there now"]
+    helps(s, task, suggestions, f"weir task edit {task} --pool ")

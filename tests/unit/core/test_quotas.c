@@ -152,11 +152,79 @@ static void eight_resources_can_be_accounted(void **state)
     org_done(&org);
 }
 
+static int64_t shown(const struct org *org, account_id account)
+{
+    const int64_t share = shares_shown(org->rig.core, account, org_pool_id, DIM_SLOTS);
+    struct core *plain = core_copy(org->rig.core);
+    core_caches_off(plain);
+    assert_int_equal(shares_shown(plain, account, org_pool_id, DIM_SLOTS), share);
+    core_free(plain);
+    return share;
+}
+
+/* The shares of the accounts below each department make its share, and those at the top at most the pool. */
+static void assert_adds_up(const struct org *org, int64_t total)
+{
+    const struct account *parent = NULL;
+    do {
+        const account_id above = parent != NULL ? parent->id : (account_id){0};
+        const struct account *child =
+            query_account_child_next(org->rig.core, above, (account_id){0});
+        int64_t sum = 0;
+        for (; child != NULL; child = query_account_child_next(org->rig.core, above, child->id)) {
+            sum += shown(org, child->id);
+        }
+        if (parent == NULL) {
+            assert_in_range(sum, 0, total);
+        } else if (parent->kind == ACCOUNT_DEPARTMENT) {
+            assert_int_equal(sum, shown(org, parent->id));
+        }
+        parent = query_account_next(org->rig.core, above);
+    } while (parent != NULL);
+}
+
+static void shown_shares_add_up(void **state)
+{
+    (void)state;
+    struct org org;
+    org_init(&org);
+    org_nodes(&org, 1, 4);
+    const account_id ml = org_add(&org, ACCOUNT_DEPARTMENT, "ml", "");
+    const account_id ops = org_add(&org, ACCOUNT_DEPARTMENT, "ops", "");
+    const account_id a = org_add(&org, ACCOUNT_PROJECT, "a", "ml");
+    const account_id b = org_add(&org, ACCOUNT_PROJECT, "b", "ml");
+    const account_id c = org_add(&org, ACCOUNT_PROJECT, "c", "ops");
+    static const char *const names[] = {"a", "b", "c"};
+    for (uint32_t i = 0; i < 3; i++) {
+        (void)org_submit(&org, (struct org_task){.project = names[i], .slots = 1, .instances = 6});
+    }
+    assert_adds_up(&org, 4 * SLOT_MILLI);
+    /* Fourteen and three are promised of four. */
+    org_quota(&org, a, (struct org_quota){.guaranteed = 8, .limit = ORG_UNLIMITED, .weight = 1});
+    org_quota(&org, b, (struct org_quota){.guaranteed = 6, .limit = ORG_UNLIMITED, .weight = 1});
+    org_quota(&org, c, (struct org_quota){.guaranteed = 3, .limit = 1, .weight = 1});
+    assert_true(shares_of(org.rig.core, a, org_pool_id, DIM_SLOTS) > 4 * SLOT_MILLI);
+    assert_int_equal(shown(&org, ml) + shown(&org, ops), 4 * SLOT_MILLI);
+    assert_adds_up(&org, 4 * SLOT_MILLI);
+    /* The department has less than the accounts below are promised. */
+    org_quota(&org, ml, (struct org_quota){.guaranteed = 2, .limit = ORG_UNLIMITED, .weight = 1});
+    assert_int_equal(shown(&org, a) + shown(&org, b), shown(&org, ml));
+    assert_adds_up(&org, 4 * SLOT_MILLI);
+    /* Six wait below ops, and one of them may run: its department does not show the others. */
+    org_quota(&org, a, (struct org_quota){.limit = 0, .weight = 1});
+    org_quota(&org, b, (struct org_quota){.limit = 0, .weight = 1});
+    assert_int_equal(shown(&org, c), 1 * SLOT_MILLI);
+    assert_int_equal(shown(&org, ops), 1 * SLOT_MILLI);
+    assert_adds_up(&org, 4 * SLOT_MILLI);
+    org_done(&org);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_set_can_be_listed_and_edited),
         cmocka_unit_test(eight_resources_can_be_accounted),
+        cmocka_unit_test(shown_shares_add_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

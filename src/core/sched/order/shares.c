@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/order/shares.h"
 
+#include "base/checked.h"
 #include "base/must.h"
 #include "core/model/account.h"
 #include "core/model/node.h"
@@ -316,6 +317,91 @@ int64_t shares_of(const struct core *core, account_id account, pool_id pool, uin
     struct arena arena;
     arena_init(&arena);
     const int64_t share = share_at(shares_compute(core, pool, &arena), account, dim);
+    arena_done(&arena);
+    return share;
+}
+
+/* ---- shares that add up ---- */
+
+/* What an account shows as its share. */
+struct shown_share {
+    int64_t can;   /* its share, of a department at most what the accounts below can use */
+    int64_t below; /* sum of `can` over the children */
+    int64_t given; /* sum of `can` over the children that were served already */
+    int64_t gets;
+};
+
+/* The account that follows in the order of parents before children; SHARES_NONE: none. */
+static uint32_t account_after(const struct shares *shares, uint32_t at)
+{
+    if (shares->links[at].child_first != SHARES_NONE) {
+        return shares->links[at].child_first;
+    }
+    while (shares->links[at].sibling_next == SHARES_NONE) {
+        if (shares->views[at].parent == NULL) {
+            return SHARES_NONE;
+        }
+        at = shares->views[at].parent->index;
+    }
+    return shares->links[at].sibling_next;
+}
+
+/* The part of `can` when siblings that can use `all->below` divide `all->gets`. The parts of all siblings make exactly `all->gets`. */
+static int64_t part_of(struct shown_share *all, int64_t can)
+{
+    const __int128 before = (__int128)all->given * all->gets / all->below;
+    all->given += can;
+    return (int64_t)((__int128)all->given * all->gets / all->below - before);
+}
+
+/* Fills `shown` by the index of the view. `top` stands for the whole pool. False: some share is unlimited, so nothing is divided. */
+static bool shown_fill(const struct shares *shares, uint32_t dim, uint32_t *order,
+                       struct shown_share *shown, struct shown_share *top)
+{
+    uint32_t count = 0;
+    for (uint32_t at = shares->top_first; at != SHARES_NONE; at = account_after(shares, at)) {
+        must(count < shares->count);
+        if (shares->views[at].share.at[dim] == VECTOR_UNLIMITED) {
+            return false;
+        }
+        order[count++] = at;
+    }
+    for (uint32_t i = count; i > 0; i--) {
+        const struct account_view *view = &shares->views[order[i - 1]];
+        struct shown_share *own = &shown[view->index];
+        const bool leaf = shares->links[view->index].child_first == SHARES_NONE;
+        own->can = leaf || view->share.at[dim] < own->below ? view->share.at[dim] : own->below;
+        struct shown_share *above = view->parent != NULL ? &shown[view->parent->index] : top;
+        above->below = i64_add(above->below, own->can);
+    }
+    top->gets = shares->pool.total.at[dim];
+    for (uint32_t i = 0; i < count; i++) {
+        const struct account_view *view = &shares->views[order[i]];
+        struct shown_share *own = &shown[view->index];
+        struct shown_share *above = view->parent != NULL ? &shown[view->parent->index] : top;
+        own->gets = above->below <= above->gets ? own->can : part_of(above, own->can);
+    }
+    return true;
+}
+
+int64_t shares_shown(const struct core *core, account_id account, pool_id pool, uint32_t dim)
+{
+    struct arena arena;
+    must(dim < query_dim_count(core));
+    if (query_pool(core, pool) == NULL) {
+        return 0;
+    }
+    arena_init(&arena);
+    const struct shares *shares =
+        core->shares != NULL ? cache_shares(core, pool) : shares_compute(core, pool, &arena);
+    const struct account_view *view = shares_view(shares, account);
+    int64_t share = view != NULL ? view->share.at[dim] : 0;
+    struct shown_share top = {0};
+    struct shown_share *shown = arena_new(&arena, struct shown_share, shares->count + 1);
+    uint32_t *order = arena_new(&arena, uint32_t, shares->count + 1);
+    if (view != NULL && shown_fill(shares, dim, order, shown, &top)) {
+        share = shown[view->index].gets;
+    }
     arena_done(&arena);
     return share;
 }

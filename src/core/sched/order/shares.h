@@ -55,5 +55,10 @@ account_id shares_account_next(const struct core *core, pool_id pool, account_id
 /* The view of an account. NULL: the account has no work in the pool. */
 struct account_view *shares_view(const struct shares *shares, account_id account);
 
-/* The current fair share of an account in one dimension of the pool. Pages and commands that show shares call this. */
+/* The current fair share of an account in one dimension of the pool, by which the pass decides. */
 int64_t shares_of(const struct core *core, account_id account, pool_id pool, uint32_t dim);
+
+/* The same for people: shares that add up. Guarantees may promise more than there is, and the demand of a department may be above the
+ * limits below. A department shows at most what the accounts below can use. Siblings whose shares are above what their parent, or the
+ * pool, has show parts of it in proportion. Costs a look at every account that has work in the pool. */
+int64_t shares_shown(const struct core *core, account_id account, pool_id pool, uint32_t dim);

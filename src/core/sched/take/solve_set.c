@@ -280,7 +280,27 @@ static const struct eviction *why_new(struct solve *solve, const struct piece *p
     return why;
 }
 
-/* The first dimension in which the giver is above its share, or above its guarantee, as `rule` says; slots where there is none. */
+/* The dimension that the claimant lacks on the node of the piece before the piece leaves; slots where that is no dimension, or where
+ * nothing is lacking there. */
+static uint32_t dim_lacking(const struct solve *solve, const struct piece *piece)
+{
+    const struct core *core = solve->trial->core;
+    const struct instance *instance = pieces_cache_next(core, piece, NULL);
+    must(instance != NULL);
+    const struct node *node = query_node(core, instance->node);
+    must(node != NULL);
+    struct space now;
+    struct lack lack;
+    uint32_t dim;
+    space_now(node, &now);
+    return fit_lack(&now, solve->asker->request, &lack) && lack.code == REASON_NO_ROOM &&
+                   query_dim_of(core, lack.resource, &dim)
+               ? dim
+               : DIM_SLOTS;
+}
+
+/* The dimension in which the giver is above its share, or above its guarantee, as `rule` says: the dimension that the claimant lacks,
+ * if it is one of them, else the first; slots where there is none. */
 static uint32_t dim_above(const struct solve *solve, const struct piece *piece,
                           enum reclaim_rule rule)
 {
@@ -293,6 +313,10 @@ static uint32_t dim_above(const struct solve *solve, const struct piece *piece,
     const uint32_t above = rule == RECLAIM_BY_SHARE
                                ? reclaim_rules_above_share(pool, giver, &remaining)
                                : vector_above(&remaining, &giver->guaranteed, pool->dims);
+    const uint32_t lacking = dim_lacking(solve, piece);
+    if ((above >> lacking & 1) != 0) {
+        return lacking;
+    }
     return above == 0 ? DIM_SLOTS : (uint32_t)__builtin_ctz(above);
 }
 
@@ -332,9 +356,11 @@ static bool judge(struct solve *solve)
     for (uint32_t i = 0; i < solve->grown_count; i++) {
         struct grown *grown = &solve->grown[i];
         if (grown->fate == FATE_MOVED) {
-            grown->why = why_new(solve, grown->piece, EVICT_CONSOLIDATE, DIM_SLOTS);
+            grown->why =
+                why_new(solve, grown->piece, EVICT_CONSOLIDATE, dim_lacking(solve, grown->piece));
         } else if (grown->fate == FATE_LOST && solve->ask->of != VICTIMS_OF_OTHERS) {
-            grown->why = why_new(solve, grown->piece, EVICT_PRIORITY, DIM_SLOTS);
+            grown->why =
+                why_new(solve, grown->piece, EVICT_PRIORITY, dim_lacking(solve, grown->piece));
         }
         must(grown->fate == FATE_KEPT || grown->why != NULL); /* every eviction has its reason */
     }

@@ -1,0 +1,201 @@
+/* preview_text.c - see preview_text.h. SPDX-License-Identifier: Apache-2.0 */
+#include "cli/preview_text.h"
+
+#include "cli/item.h"
+#include "cli/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { TASKS_SHOWN = 10 };
+
+struct lines {
+    struct buf *out;
+    const struct doc *answer;
+    enum preview_voice voice;
+    int64_t now_ms;
+    int64_t first; /* the first submitted task */
+    int64_t count; /* submitted tasks */
+};
+
+/* Writes one line about a task. */
+typedef void (*line_fn)(const struct lines *lines, const struct doc *task);
+
+/* Writes "would stop " or "this stops ". */
+static void verb_add(const struct lines *lines, const char *verb)
+{
+    buf_addf(lines->out, lines->voice == PREVIEW_WOULD ? "would %s " : "this %ss ", verb);
+}
+
+/* Writes "task 9 (resnet, of ann in project nlp)". */
+static void task_add(struct buf *out, const struct doc *task)
+{
+    const char *name = item_text(task, "name");
+    buf_addf(out, "task %s (%s%sof %s in project %s)", item_text(task, "task"), name,
+             name[0] == '\0' ? "" : ", ", item_text(task, "user"), item_text(task, "project"));
+}
+
+/* Is this one of the submitted tasks? Writes which, where there are several: a new task has no id yet. */
+static bool submitted_add(const struct lines *lines, const struct doc *task)
+{
+    const int64_t id = item_number(task, "task", 0);
+    if (lines->count == 0 || id < lines->first || id >= lines->first + lines->count) {
+        return false;
+    }
+    const char *name = item_text(task, "name");
+    if (lines->count > 1) {
+        buf_addf(lines->out, "task %lld of %lld%s%s%s ", (long long)(id - lines->first + 1),
+                 (long long)lines->count, name[0] == '\0' ? "" : " (", name,
+                 name[0] == '\0' ? "" : ")");
+    }
+    return true;
+}
+
+static void stop_line(const struct lines *lines, const struct doc *task)
+{
+    const int64_t lost_ms = item_number(task, "lost_ms", 0);
+    verb_add(lines, "stop");
+    task_add(lines->out, task);
+    if (lost_ms > 0) {
+        buf_add_str(lines->out, ", losing ");
+        text_span(lines->out, lost_ms);
+    }
+}
+
+static void end_line(const struct lines *lines, const struct doc *task)
+{
+    verb_add(lines, "end");
+    task_add(lines->out, task);
+    buf_addf(lines->out, ", which does not run: %s", item_text(task, "state"));
+}
+
+/* Writes ", GPUs 0-3" or ", GPU 2". */
+static void devices_add(struct buf *out, const struct doc *devices)
+{
+    int64_t from;
+    int64_t last = -2;
+    if (devices == NULL || devices->count == 0) {
+        return;
+    }
+    buf_addf(out, ", GPU%s ", devices->count == 1 ? "" : "s");
+    for (const struct doc *d = devices->first; d != NULL; d = d->next) {
+        from = 0;
+        (void)doc_i64(d, &from);
+        int64_t next = -2;
+        const bool more = d->next != NULL && doc_i64(d->next, &next) && next == from + 1;
+        const bool inside = from == last + 1;
+        if (!inside) {
+            buf_addf(out, "%s%lld", d == devices->first ? "" : ",", (long long)from);
+        } else if (!more) {
+            buf_addf(out, "-%lld", (long long)from);
+        }
+        last = from;
+    }
+}
+
+/* Writes "on n1, GPUs 0-3" or "2 instances on n1, GPUs 0-1; 1 on n2, GPU 0". */
+static void places_add(struct buf *out, const struct doc *start)
+{
+    const struct doc *places = item_at(start, "places");
+    const int64_t instances = item_number(start, "instances", 1);
+    int64_t named = 0;
+    for (const struct doc *d = places == NULL ? NULL : places->first; d != NULL; d = d->next) {
+        const int64_t here = item_number(d, "instances", 1);
+        buf_add_str(out, d == places->first ? " " : "; ");
+        if (instances > 1) {
+            buf_addf(out, "%lld%s", (long long)here,
+                     d != places->first ? " "
+                     : here == 1        ? " instance "
+                                        : " instances ");
+        }
+        buf_addf(out, "on %s", item_text(d, "node"));
+        devices_add(out, item_at(d, "devices"));
+        named += here;
+    }
+    if (named < instances) {
+        buf_addf(out, "; %lld elsewhere", (long long)(instances - named));
+    }
+}
+
+static void start_line(const struct lines *lines, const struct doc *task)
+{
+    const bool now = item_true(task, "now");
+    const bool own = submitted_add(lines, task);
+    if (own) {
+        buf_add_str(lines->out, "would start");
+    } else {
+        verb_add(lines, "start");
+        task_add(lines->out, task);
+    }
+    buf_add_str(lines->out, now ? " now" : "");
+    places_add(lines->out, task);
+    buf_add_str(lines->out, now ? "" : ", once the stopped tasks have left");
+}
+
+static void first_add(const struct lines *lines, const struct doc *first)
+{
+    const int64_t others = item_number(first, "others", 0);
+    int64_t at_ms;
+    buf_addf(lines->out, "; first when task %s ends", item_text(first, "task"));
+    if (others > 0) {
+        buf_addf(lines->out, ", after %lld other%s", (long long)others, others == 1 ? "" : "s");
+    }
+    if (item_time(first, "at", &at_ms) && at_ms > lines->now_ms) {
+        buf_add_str(lines->out, ", in ");
+        text_span(lines->out, at_ms - lines->now_ms);
+        buf_add_str(lines->out, " at the latest");
+    }
+}
+
+static void wait_line(const struct lines *lines, const struct doc *task)
+{
+    const struct doc *first = item_at(task, "first");
+    if (submitted_add(lines, task)) {
+        buf_add_str(lines->out, "would wait");
+    } else {
+        task_add(lines->out, task);
+        buf_add_str(lines->out, lines->voice == PREVIEW_WOULD ? " would wait" : " then waits");
+    }
+    /* Many reasons begin with the verb: "waits for 2 slots; …". */
+    const char *why = item_text(task, "reason.message");
+    const size_t verb = strncmp(why, "waits ", 6) == 0 ? 6 : 0;
+    buf_addf(lines->out, "%s%s", verb > 0 ? " " : ": ", why + verb);
+    if (first != NULL && first->kind == DOC_MAP) {
+        first_add(lines, first);
+    }
+}
+
+/* Writes the lines of one kind. `verb`: "stop" for the lists `stops` and `stops_total`. */
+static void part_add(const struct lines *lines, const char *verb, line_fn line)
+{
+    char path[32];
+    (void)snprintf(path, sizeof path, "%ss", verb);
+    const struct doc *tasks = item_at(lines->answer, path);
+    (void)snprintf(path, sizeof path, "%ss_total", verb);
+    const int64_t all = item_number(lines->answer, path, 0);
+    int64_t shown = 0;
+    for (const struct doc *d = tasks == NULL ? NULL : tasks->first;
+         d != NULL && shown < TASKS_SHOWN; d = d->next) {
+        line(lines, d);
+        buf_add_char(lines->out, '\n');
+        shown++;
+    }
+    if (all > shown) {
+        buf_addf(lines->out, "and %lld more would %s\n", (long long)(all - shown), verb);
+    }
+}
+
+void preview_text(struct buf *out, const struct doc *answer, enum preview_voice voice,
+                  int64_t now_ms)
+{
+    const struct lines lines = {.out = out,
+                                .answer = answer,
+                                .voice = voice,
+                                .now_ms = now_ms,
+                                .first = item_number(answer, "submitted.first", 0),
+                                .count = item_number(answer, "submitted.count", 0)};
+    part_add(&lines, "stop", stop_line);
+    part_add(&lines, "end", end_line);
+    part_add(&lines, "start", start_line);
+    part_add(&lines, "wait", wait_line);
+}

@@ -1,0 +1,28 @@
+/* preview_internal.h - what the files of the preview share. SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "core/preview.h"
+
+/* A copy of the core in which the preview tries something. */
+struct preview_try {
+    struct core *copy;
+    int64_t now_ms;
+    uint64_t work_left;   /* units of work that the passes may still spend */
+    struct preview *note; /* where the facts are noted; NULL: nowhere */
+    bool later;           /* the stopped attempts have left: what starts now starts later */
+};
+
+/* Applies the facts, and notes which tasks they stop, end and start. */
+void preview_facts(struct preview_try *try, const struct facts *facts);
+
+/* Runs the passes that are due. False: the work was spent before the last pass. */
+bool preview_passes(struct preview_try *try);
+
+/* Notes what starts once the stopped attempts have left. */
+void preview_later(struct preview *preview, int64_t now_ms);
+
+/* Looks for a running task whose end would let the waiting task start. */
+void preview_later_first(const struct preview *preview, int64_t now_ms, struct preview_wait *wait);
+
+/* Notes which tasks wait because of the inputs, and why. */
+void preview_waits(struct preview *preview, const struct preview_ask *ask);

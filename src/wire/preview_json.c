@@ -1,0 +1,103 @@
+/* preview_json.c - see preview_json.h. SPDX-License-Identifier: Apache-2.0 */
+#include "wire/preview_json.h"
+
+#include "wire/part_json.h"
+#include "wire/quota_warn.h"
+#include "wire/reason_text.h"
+
+enum { MS_PER_SECOND = 1000 };
+
+/* Opens the object of a task. A new task is only in the state after the change, an ended task may be only in the state before. */
+static void task_json_open(struct json_out *j, const struct preview *preview, task_id id,
+                           struct arena *arena)
+{
+    const bool after = query_task(preview->after, id) != NULL;
+    struct task_spec spec;
+    query_task_spec(after ? preview->after : preview->before, id, arena, &spec);
+    json_out_put(j, "{task:%lu,name:%s,user:%s,project:%s", id.v, spec.name, spec.user,
+                 spec.project);
+}
+
+static void stops_json(struct json_out *j, const struct preview *preview, struct arena *arena)
+{
+    json_out_put(j, "stops_total:%u,stops:[", preview->stop_total);
+    for (uint32_t i = 0; i < preview->stop_count; i++) {
+        const struct preview_stop *stop = &preview->stops[i];
+        task_json_open(j, preview, stop->task, arena);
+        json_out_put(j, "instances:%u,cause:%s,lost_ms:%ld,work_lost:{slot_seconds:%.3ld}}",
+                     stop->instances, names_end_cause(stop->cause), stop->lost_ms,
+                     stop->slots_lost / MS_PER_SECOND);
+    }
+    json_out_end(j);
+}
+
+static void ends_json(struct json_out *j, const struct preview *preview, struct arena *arena)
+{
+    json_out_put(j, "ends_total:%u,ends:[", preview->end_total);
+    for (uint32_t i = 0; i < preview->end_count; i++) {
+        task_json_open(j, preview, preview->ends[i].task, arena);
+        json_out_put(j, "state:%s}", names_task_state(preview->ends[i].state));
+    }
+    json_out_end(j);
+}
+
+static void starts_json(struct json_out *j, const struct preview *preview, struct arena *arena)
+{
+    json_out_put(j, "starts_total:%u,starts:[", preview->start_total);
+    for (uint32_t i = 0; i < preview->start_count; i++) {
+        const struct preview_start *start = &preview->starts[i];
+        task_json_open(j, preview, start->task, arena);
+        json_out_put(j, "instances:%u,now:%i,places:[", start->instances, start->now);
+        for (uint32_t k = 0; k < start->place_count; k++) {
+            json_out_put(j, "{node:%s,instances:%u",
+                         query_node_name(preview->after, start->places[k].node),
+                         start->places[k].instances);
+            part_json_devices(j, "devices", start->places[k].devices);
+            json_out_end(j);
+        }
+        json_out_put(j, "]}");
+    }
+    json_out_end(j);
+}
+
+static void waits_json(struct json_out *j, const struct preview *preview, struct arena *arena)
+{
+    json_out_put(j, "waits_total:%u,waits:[", preview->wait_total);
+    for (uint32_t i = 0; i < preview->wait_count; i++) {
+        const struct preview_wait *wait = &preview->waits[i];
+        task_json_open(j, preview, wait->task, arena);
+        json_out_key(j, "reason");
+        reason_text_json(j, preview->after, &wait->why.reason);
+        if (wait->first.v == 0) {
+            json_out_kv_text(j, "first", NULL);
+        } else {
+            json_out_put(j, "first:{task:%lu,others:%u,at:%td}", wait->first.v, wait->first_others,
+                         wait->first_ms);
+        }
+        json_out_end(j);
+    }
+    json_out_end(j);
+}
+
+void preview_json(struct json_out *j, const struct preview *preview, struct arena *arena)
+{
+    json_out_put(j, "{changes:%i,cut:%i,refused:%u", preview->changes, preview->cut,
+                 preview->refused);
+    if (preview->submitted.v == 0) {
+        json_out_kv_text(j, "submitted", NULL);
+    } else {
+        json_out_put(j, "submitted:{first:%lu,count:%u}", preview->submitted.v,
+                     preview->submitted_count);
+    }
+    stops_json(j, preview, arena);
+    ends_json(j, preview, arena);
+    starts_json(j, preview, arena);
+    waits_json(j, preview, arena);
+    const char *warnings[QUOTA_WARN_MAX];
+    const uint32_t warned = preview->quota_account.v == 0
+                                ? 0
+                                : quota_warn(preview->after, preview->quota_account,
+                                             preview->quota_pool, arena, warnings);
+    part_json_texts(j, "warnings", warnings, warned);
+    json_out_end(j);
+}
