@@ -53,6 +53,7 @@ int cmd_account_department_edit(struct cli *cli);
 int cmd_account_department_delete(struct cli *cli);
 int cmd_quota_list(struct cli *cli);
 int cmd_quota_set(struct cli *cli);
+int cmd_usage(struct cli *cli);
 
 int cmd_view_queue(struct cli *cli);
 int cmd_view_explain(struct cli *cli);

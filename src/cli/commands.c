@@ -131,8 +131,11 @@ static const struct flag flags_task_list[] = {
     {#id, letter, FLAG_TEXT, value, help, COMPLETE_##complete, NULL},
 #define TEXT WORDS
 #include "wire/task_filters.def"
-    {"since", 0, FLAG_TEXT, "2h", "only tasks submitted since then: a duration ago, or a time",
+    {"since", 0, FLAG_TEXT, "2h",
+     "of the tasks that have ended, only those that ended since then: a duration ago, a day or a "
+     "time",
      COMPLETE_NONE, NULL},
+    {"until", 0, FLAG_TEXT, "2h", "only tasks that ended before then", COMPLETE_NONE, NULL},
     {"active", 'a', FLAG_BOOL, NULL, "only tasks that have not ended", COMPLETE_NONE, NULL},
     {"ended", 0, FLAG_BOOL, NULL, "only tasks that have ended", COMPLETE_NONE, NULL},
     {0},
@@ -181,6 +184,7 @@ const struct command commands_task[] = {
      .help = "list tasks, newest first",
      .examples = "weir task list --active\n"
                  "weir task list --state failed --since 2h -q\n"
+                 "weir task list --ended --since 2026-11-01 --until 2026-11-08\n"
                  "weir task list --filter 'state=pending project=nlp resources.gpu>=4'\n"
                  "weir task list --watch",
      .groups = {flags_list, flags_task_list},
