@@ -1,4 +1,4 @@
--- 0004_usage: what was used: pieces of attempts and ends of tasks by UTC day, and their sums of each day.
+-- 0007_usage: what was used: pieces of attempts and ends of tasks by UTC day, and their sums of each day.
 -- SPDX-License-Identifier: Apache-2.0
 -- Amounts are slots times milliseconds. docs/dev/formats/data-directory.md explains the tables.
 

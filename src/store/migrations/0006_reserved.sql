@@ -1,0 +1,2 @@
+-- 0006_reserved: this number belongs to a change that is still under way; nothing changes here.
+-- SPDX-License-Identifier: Apache-2.0
