@@ -15,21 +15,27 @@ static void stop_json(struct json_out *j, const struct core *core, const struct 
                  spec.name, spec.user, spec.project, stop->instances, stop->lost_ms);
 }
 
-static void preview_json(struct call *call, const struct preview *preview)
+void preview_members(struct json_out *j, const struct core *core, const struct preview *preview,
+                     struct arena *arena)
 {
-    const struct core *core = call_core(call);
+    json_out_put(j, "stops_total:%u,stops:[", preview->stop_total);
+    for (uint32_t i = 0; i < preview->stop_count; i++) {
+        stop_json(j, core, &preview->stops[i], arena);
+    }
+    json_out_end(j);
+    json_out_put(j, "starts:[");
+    for (uint32_t i = 0; i < preview->start_count; i++) {
+        json_out_u64(j, preview->starts[i].v);
+    }
+    json_out_end(j);
+}
+
+static void preview_answer(struct call *call, const struct preview *preview)
+{
     struct json_out j;
     call_json(call, &j);
-    json_out_put(&j, "{stops_total:%u,stops:[", preview->stop_total);
-    for (uint32_t i = 0; i < preview->stop_count; i++) {
-        stop_json(&j, core, &preview->stops[i], call_arena(call));
-    }
-    json_out_end(&j);
-    json_out_put(&j, "starts:[");
-    for (uint32_t i = 0; i < preview->start_count; i++) {
-        json_out_u64(&j, preview->starts[i].v);
-    }
-    json_out_end(&j);
+    json_out_object(&j);
+    preview_members(&j, call_core(call), preview, call_arena(call));
     json_out_end(&j);
     call_answer_json(call, 200);
 }
@@ -51,7 +57,7 @@ bool preview_answered(struct call *call, struct input *in)
     fact_list_init(&facts, call_arena(call));
     enum verdict verdict = preview_run(call_core(call), in, &facts, preview);
     if (verdict == VERDICT_OK) {
-        preview_json(call, preview);
+        preview_answer(call, preview);
     } else {
         call_refuse(call, verdict, &facts, false);
     }

@@ -72,6 +72,11 @@ int cmd_auth_token_delete(struct cli *cli);
 
 int cmd_data_config_check(struct cli *cli);
 int cmd_data_config_init(struct cli *cli);
+/* Reads a server file into `text`. Another result than 0: the problems of the file have been said. */
+struct buf;
+int cmd_data_config_load(struct cli *cli, const char *path, struct buf *text);
+int cmd_config_diff(struct cli *cli);
+int cmd_config_apply(struct cli *cli);
 int cmd_data_state_export(struct cli *cli);
 int cmd_data_db_backup(struct cli *cli);
 int cmd_data_db_restore(struct cli *cli);

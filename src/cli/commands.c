@@ -1,12 +1,12 @@
 /* commands.c - the command table, first part: the commands of every day. The other parts are in
- * commands_account.c and commands_admin.c.
+ * commands_account.c, commands_config.c and commands_admin.c.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/cmd.h"
 #include "cli/flags.h"
 
 const struct command *const command_tables[] = {
-    commands_first,   commands_task, commands_self,  commands_pool,
-    commands_account, commands_node, commands_admin, NULL,
+    commands_first, commands_task,   commands_self,  commands_pool, commands_account,
+    commands_node,  commands_config, commands_admin, NULL,
 };
 
 static const struct flag flags_up[] = {

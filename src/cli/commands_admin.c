@@ -232,12 +232,6 @@ static const struct flag flags_agent[] = {
     {0},
 };
 
-static const struct flag flags_config_check[] = {
-    {"json", 0, FLAG_BOOL, NULL, "each problem with line, column and path, as JSON", COMPLETE_NONE,
-     NULL},
-    {0},
-};
-
 static const struct flag flags_sim[] = {
     {"seed", 0, FLAG_NUMBER, "N", "seed of all random numbers (default: that of the file, else 42)",
      COMPLETE_NONE, NULL},
@@ -360,24 +354,6 @@ const struct command commands_admin[] = {
      .args_max = ARGS_ANY,
      .complete = COMPLETE_TOKENS,
      .run = cmd_auth_token_delete},
-    {.name = "config check",
-     .args = "FILE",
-     .help = "check a server file",
-     .examples = "weir config check /etc/weir/server.yaml\nweir config check --json server.yaml",
-     .groups = {flags_config_check},
-     .args_min = 1,
-     .args_max = 1,
-     .complete = COMPLETE_FILES,
-     .run = cmd_data_config_check},
-    {.name = "config init",
-     .args = "cpu|gpu|cpu+gpu",
-     .help = "print a server file to start from",
-     .examples = "weir config init cpu+gpu > server.yaml",
-     .args_min = 1,
-     .args_max = 1,
-     .complete = COMPLETE_WORDS,
-     .choices = "cpu,gpu,cpu+gpu",
-     .run = cmd_data_config_init},
     {.name = "state export",
      .args = "[flags]",
      .help = "write the whole state as JSON",

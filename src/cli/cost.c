@@ -22,7 +22,7 @@ static void stop_add(struct buf *out, const struct doc *stop)
     }
 }
 
-static void cost_say(const struct doc *answer)
+void cost_say(const struct doc *answer)
 {
     const struct doc *stops = item_at(answer, "stops");
     const int64_t total = item_number(answer, "stops_total", 0);

@@ -14,3 +14,7 @@ enum cost_need {
  * the terminal. *ret_go: make the change. With --yes nothing is asked. */
 must_use enum err cost_confirm(struct cli *cli, const char *method, const char *path,
                                struct str body, enum cost_need need, bool *ret_go, struct error *e);
+
+/* Says which tasks a dry run would stop. Says nothing where there is none. */
+struct doc;
+void cost_say(const struct doc *answer);

@@ -45,6 +45,7 @@ void help_all(FILE *out)
     section("Pools", commands_pool, out);
     section("Sharing", commands_account, out);
     section("Nodes", commands_node, out);
+    section("Configuration", commands_config, out);
     section("Administration", commands_admin, out);
     (void)fputs(
         "\n`weir COMMAND --help` shows examples and flags; `weir help TOPIC` tells more:\n  ", out);
