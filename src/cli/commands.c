@@ -374,13 +374,19 @@ static const struct flag flags_events[] = {
 
 const struct command commands_self[] = {
     {.name = "explain",
-     .args = "TASK[.INSTANCE]",
-     .help = "why a task waits, and what would make it start",
-     .examples = "weir explain 12",
+     .args = "TASK[.INSTANCE]|NODE|POOL",
+     .help =
+         "why a task waits and what would make it start; why tasks do not run on a node, in a pool",
+     .more = "Of a node: whether it takes tasks, what is free and what runs there. Of a pool: its "
+             "nodes, free\n"
+             "slots and kept places. Of both: why the tasks of the pool wait, one line for each "
+             "reason with\n"
+             "its first task.",
+     .examples = "weir explain 12\nweir explain n3\nweir explain v100 --json",
      .groups = {flags_show},
      .args_min = 1,
      .args_max = 1,
-     .complete = COMPLETE_TASKS,
+     .complete = COMPLETE_PLACES,
      .run = cmd_view_explain},
     {.name = "queue",
      .args = "[flags]",
