@@ -2,12 +2,18 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include <stddef.h>
+
+struct buf;
 struct cli;
 
 int cmd_up(struct cli *cli);
 int cmd_down(struct cli *cli);
 int cmd_view_status(struct cli *cli);
 int cmd_doctor(struct cli *cli);
+/* Writes what `weir doctor` finds, as text and as JSON. Returns the number of troubles. */
+size_t cmd_doctor_look(struct cli *cli, struct buf *text, struct buf *json);
+int cmd_support(struct cli *cli);
 
 int cmd_run(struct cli *cli);
 int cmd_submit(struct cli *cli);
@@ -73,7 +79,6 @@ int cmd_auth_token_delete(struct cli *cli);
 int cmd_data_config_check(struct cli *cli);
 int cmd_data_config_init(struct cli *cli);
 /* Reads a server file into `text`. Another result than 0: the problems of the file have been said. */
-struct buf;
 int cmd_data_config_load(struct cli *cli, const char *path, struct buf *text);
 int cmd_config_diff(struct cli *cli);
 int cmd_config_apply(struct cli *cli);

@@ -299,6 +299,14 @@ static const struct flag flags_sim_openb[] = {
     {0},
 };
 
+static const struct flag flags_support[] = {
+    {"output", 'o', FLAG_TEXT, "FILE", "write this new file (default: weir-support-TIME.tar here)",
+     COMPLETE_FILES, NULL},
+    {"dir", 0, FLAG_TEXT, "D", "the server's data directory (default: that of the saved login)",
+     COMPLETE_DIRS, NULL},
+    {0},
+};
+
 const struct command commands_admin[] = {
     {.name = "login",
      .args = "URL",
@@ -360,6 +368,19 @@ const struct command commands_admin[] = {
      .examples = "weir state export -o state.json",
      .groups = {flags_output},
      .run = cmd_data_state_export},
+    {.name = "support",
+     .args = "[flags]",
+     .help = "write a file for the people who help you, without secrets",
+     .more = "A tar archive with versions, what `weir doctor` finds, the status, pools, nodes, "
+             "accounts,\n"
+             "quotas, metrics and the reasons of tasks, the names and sizes of files in the data "
+             "directory\n"
+             "and the ends of its logs. Tokens, commands, environments, names and output of tasks "
+             "are left\n"
+             "out. It is written without a server too.",
+     .examples = "weir support\nweir support -o ticket-4711.tar --dir /var/lib/weir",
+     .groups = {flags_support},
+     .run = cmd_support},
     {.name = "db backup",
      .args = "TO",
      .help = "copy a data directory, also while it is in use",
