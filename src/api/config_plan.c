@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "api/config_plan.h"
 
+#include "base/map.h"
 #include "core/model/object.h"
 #include "wire/object_json.h"
 #include "wire/reason_text.h"
@@ -19,6 +20,7 @@ struct planner {
     struct core *copy;
     int64_t now_ms;
     struct arena *arena;
+    struct map *named; /* the keys of what the file names */
     struct config_plan *plan;
 };
 
@@ -197,38 +199,49 @@ static void quota_plan(struct planner *planner, const struct quota_body *want)
 
 /* ---- what the file does not name ---- */
 
-static bool pool_named(const struct server_file *file, const char *name)
+/* A key that differs from object to object; `pool` is that of a quota, else "". */
+static struct str key_of(const struct planner *planner, const char *kind, const char *name,
+                         const char *pool)
 {
-    bool named = strcmp(name, POOL_DEFAULT_NAME) == 0; /* always exists */
-    for (uint32_t i = 0; i < file->pool_count && !named; i++) {
-        named = strcmp(file->pools[i].name, name) == 0;
-    }
-    return named;
+    return str_of(arena_fmt(planner->arena, "%s\n%s\n%s", kind, name, pool));
 }
 
-static bool account_named(const struct server_file *file, const struct account *account,
-                          const char *name)
+static void key_put(struct planner *planner, struct str key)
 {
-    const bool project = account->kind == ACCOUNT_PROJECT;
-    const struct account_spec *specs = project ? file->projects : file->departments;
-    const uint32_t count = project ? file->project_count : file->department_count;
-    bool named = account->id.v <= ACCOUNT_DEFAULT_PROJECT.v; /* always exist */
-    for (uint32_t i = 0; i < count && !named; i++) {
-        named = strcmp(specs[i].name, name) == 0;
-    }
-    return named;
+    static char there;
+    (void)map_put(planner->named, key.p, key.len, &there);
 }
 
-static bool quota_named(const struct server_file *file, const struct account *account,
-                        const char *name, const char *pool)
+/* Remembers what the file names, and what always exists. */
+static void names_gather(struct planner *planner, const struct server_file *file)
 {
-    bool named = false;
-    for (uint32_t i = 0; i < file->quota_count && !named; i++) {
+    const char *const accounts[] = {names_account_kind(ACCOUNT_DEPARTMENT),
+                                    names_account_kind(ACCOUNT_PROJECT)};
+    key_put(planner, key_of(planner, "pool", POOL_DEFAULT_NAME, ""));
+    for (uint32_t i = 0; i < file->pool_count; i++) {
+        key_put(planner, key_of(planner, "pool", file->pools[i].name, ""));
+    }
+    for (size_t i = 0; i < sizeof accounts / sizeof *accounts; i++) {
+        key_put(planner, key_of(planner, accounts[i], ACCOUNT_DEFAULT_NAME, ""));
+    }
+    for (uint32_t i = 0; i < file->department_count; i++) {
+        key_put(planner, key_of(planner, accounts[0], file->departments[i].name, ""));
+    }
+    for (uint32_t i = 0; i < file->project_count; i++) {
+        key_put(planner, key_of(planner, accounts[1], file->projects[i].name, ""));
+    }
+    for (uint32_t i = 0; i < file->quota_count; i++) {
         const struct quota_body *body = &file->quotas[i];
-        named = body->kind == account->kind && strcmp(body->account, name) == 0 &&
-                strcmp(body->pool, pool) == 0;
+        key_put(planner,
+                key_of(planner, names_account_kind(body->kind), body->account, body->pool));
     }
-    return named;
+}
+
+static bool named(const struct planner *planner, const char *kind, const char *name,
+                  const char *pool)
+{
+    const struct str key = key_of(planner, kind, name, pool);
+    return map_get(planner->named, key.p, key.len) != NULL;
 }
 
 /* Names the object, or deletes it. False: the core refused the deletion, quietly. */
@@ -243,7 +256,7 @@ static bool extra_take(struct planner *planner, const struct config_change *chan
     return true;
 }
 
-static void quotas_extra(struct planner *planner, const struct server_file *file, bool prune)
+static void quotas_extra(struct planner *planner, bool prune)
 {
     struct quota_spec *none = arena_new(planner->arena, struct quota_spec, 1);
     none->rules = quota_rules_none;
@@ -253,7 +266,7 @@ static void quotas_extra(struct planner *planner, const struct server_file *file
         const struct account *account = query_account(planner->copy, of);
         const char *name = query_account_name(planner->copy, of);
         const char *pool = query_pool_name(planner->copy, in);
-        if (!quota_named(file, account, name, pool)) {
+        if (!named(planner, names_account_kind(account->kind), name, pool)) {
             struct config_change change = {.deed = CONFIG_DELETE,
                                            .kind = "quota",
                                            .name = arena_str(planner->arena, name),
@@ -266,8 +279,7 @@ static void quotas_extra(struct planner *planner, const struct server_file *file
 }
 
 /* Of the departments those below come first, which are newer or were moved: several rounds. */
-static void accounts_extra(struct planner *planner, const struct server_file *file,
-                           enum account_kind kind, bool prune)
+static void accounts_extra(struct planner *planner, enum account_kind kind, bool prune)
 {
     const uint32_t rounds = prune && kind == ACCOUNT_DEPARTMENT ? ACCOUNT_DEPTH_MAX : 1;
     for (uint32_t round = 1; round <= rounds; round++) {
@@ -275,7 +287,7 @@ static void accounts_extra(struct planner *planner, const struct server_file *fi
         while (account != NULL) {
             const account_id id = account->id;
             const char *name = query_account_name(planner->copy, id);
-            if (account->kind == kind && !account_named(file, account, name)) {
+            if (account->kind == kind && !named(planner, names_account_kind(kind), name, "")) {
                 struct config_change change = {.deed = CONFIG_DELETE,
                                                .kind = names_account_kind(kind),
                                                .name = arena_str(planner->arena, name),
@@ -289,13 +301,13 @@ static void accounts_extra(struct planner *planner, const struct server_file *fi
     }
 }
 
-static void pools_extra(struct planner *planner, const struct server_file *file, bool prune)
+static void pools_extra(struct planner *planner, bool prune)
 {
     const struct pool *pool = query_pool_next(planner->copy, (pool_id){0});
     while (pool != NULL) {
         const pool_id id = pool->id;
         const char *name = query_pool_name(planner->copy, id);
-        if (!pool->deleted && !pool_named(file, name)) {
+        if (!pool->deleted && !named(planner, "pool", name, "")) {
             struct config_change change = {.deed = CONFIG_DELETE,
                                            .kind = "pool",
                                            .name = arena_str(planner->arena, name),
@@ -312,7 +324,7 @@ void config_plan_make(const struct core *core, const struct server_file *file, b
 {
     *ret = (struct config_plan){0};
     struct planner planner = {
-        .copy = core_copy(core), .now_ms = now_ms, .arena = arena, .plan = ret};
+        .copy = core_copy(core), .now_ms = now_ms, .arena = arena, .named = map_new(), .plan = ret};
     for (uint32_t i = 0; i < file->pool_count; i++) {
         pool_plan(&planner, &file->pools[i]);
     }
@@ -324,10 +336,12 @@ void config_plan_make(const struct core *core, const struct server_file *file, b
     for (uint32_t i = 0; i < file->quota_count; i++) {
         quota_plan(&planner, &file->quotas[i]);
     }
-    quotas_extra(&planner, file, prune);
-    accounts_extra(&planner, file, ACCOUNT_PROJECT, prune);
-    accounts_extra(&planner, file, ACCOUNT_DEPARTMENT, prune);
-    pools_extra(&planner, file, prune);
+    names_gather(&planner, file);
+    quotas_extra(&planner, prune);
+    accounts_extra(&planner, ACCOUNT_PROJECT, prune);
+    accounts_extra(&planner, ACCOUNT_DEPARTMENT, prune);
+    pools_extra(&planner, prune);
+    map_free(planner.named);
     core_free(planner.copy);
 }
 

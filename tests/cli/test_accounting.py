@@ -3,8 +3,11 @@
 import csv
 import datetime
 import io
+import re
+import shlex
 
 import pytest
+from weir_harness import REPOSITORY
 
 
 def moment(text):
@@ -161,3 +164,12 @@ def test_ended_tasks_between_two_moments(ended):
     assert "ENDED" not in weir.weir("task", "list").stdout
     weir.submit("sleep", "1000")
     assert weir.weir("task", "list", "--until", "0s", "--state", "pending,running", "-q").stdout == ""
+
+
+def test_every_command_of_the_page_works(ended):
+    page = (REPOSITORY / "docs" / "user" / "usage.md").read_text()
+    commands = [line for block in re.findall(r"^```\n(.*?)^```", page, re.M | re.S) for line in block.splitlines()]
+    assert len(commands) >= 7 and all(line.startswith("weir ") for line in commands)
+    for line in commands:
+        words = shlex.split(line.split(" > ")[0])[1:]
+        assert ended.weir(*words).returncode == 0, line
