@@ -33,9 +33,9 @@ static const char *const read_sql[READ_STMT_COUNT] = {
                        "LIMIT ?2",
     [READ_HISTORY_GET] = HISTORY_COLUMNS "FROM history WHERE task = ?1",
     [READ_HISTORY_ALL] = HISTORY_COLUMNS "FROM history WHERE ?1 IS NULL " HISTORY_REST,
-    [READ_HISTORY_RECENT] =
-        HISTORY_COLUMNS "FROM history WHERE task >= (SELECT min(task) FROM history "
-                        "INDEXED BY history_ended WHERE ended_ms > ?1) " HISTORY_REST,
+    [READ_HISTORY_RECENT] = HISTORY_COLUMNS
+    "FROM history WHERE task >= (SELECT min(task) FROM history "
+    "INDEXED BY history_ended WHERE ended_ms > ?1 AND ended_ms < ?11) " HISTORY_REST,
     [READ_HISTORY_LAST] = "SELECT max(task) FROM history INDEXED BY history_ended "
                           "WHERE ended_ms < ?1 AND ended_ms > ?2",
     [READ_HISTORY_POOL] =
