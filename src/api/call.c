@@ -7,6 +7,7 @@
 #include "api/http_status.h"
 #include "api/route.h"
 #include "base/log.h"
+#include "base/time_text.h"
 #include "io/http_request.h"
 #include "wire/error_json.h"
 #include "wire/task_json.h"
@@ -294,6 +295,17 @@ bool call_query_bool(struct call *call, const char *name, bool *ret)
         return false;
     }
     return true;
+}
+
+bool call_query_time(struct call *call, const char *name, int64_t *ret)
+{
+    const char *text = http_request_query(call->request, name);
+    if (text == NULL || time_text_parse(str_of(text), ret)) {
+        return true;
+    }
+    call_failf(call, ERR_INVALID, name,
+               "'%s' must be a time such as 2026-11-15T12:00:00Z, not '%.60s'", name, text);
+    return false;
 }
 
 bool call_task_id(struct call *call, task_id *ret)

@@ -102,6 +102,8 @@ void call_done(struct call *call);
 must_use bool call_query_known(struct call *call);
 must_use bool call_query_u64(struct call *call, const char *name, uint64_t max, uint64_t *ret);
 must_use bool call_query_bool(struct call *call, const char *name, bool *ret);
+/* Reads a time in RFC 3339; *ret stays as it is when the parameter is not there. */
+must_use bool call_query_time(struct call *call, const char *name, int64_t *ret);
 
 /* Reads the {id} of a task from params[0]. */
 must_use bool call_task_id(struct call *call, task_id *ret);

@@ -9,7 +9,6 @@
 #include "base/doc.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/time_text.h"
 #include "base/utf8.h"
 #include "io/http_request.h"
 #include "io/http_stream.h"
@@ -334,17 +333,6 @@ static bool choice(struct call *call, const char *name, const char *const *words
     return false;
 }
 
-static bool since_read(struct call *call, struct store_log_filter *filter)
-{
-    const char *since = http_request_query(call->request, "since");
-    if (since == NULL || time_text_parse(str_of(since), &filter->since_ms)) {
-        return true;
-    }
-    call_failf(call, ERR_INVALID, "since",
-               "'since' must be a time such as 2026-11-15T12:00:00Z, not '%.60s'", since);
-    return false;
-}
-
 void logs_show(struct call *call)
 {
     static const char *const streams[] = {"both", "stdout", "stderr", NULL};
@@ -361,7 +349,8 @@ void logs_show(struct call *call)
         !call_query_u64(call, "attempt", INT32_MAX, &attempt) ||
         !call_query_u64(call, "after", INT64_MAX, &ask->filter.after) ||
         !call_query_u64(call, "tail", LOG_TAIL_MAX, &ask->lines) ||
-        !call_query_bool(call, "follow", &ask->follow) || !since_read(call, &ask->filter)) {
+        !call_query_bool(call, "follow", &ask->follow) ||
+        !call_query_time(call, "since", &ask->filter.since_ms)) {
         return;
     }
     ask->tail = http_request_query(call->request, "tail") != NULL && ask->filter.after == 0;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "api/call.h"
-#include "core/model/input.h"
+#include "core/preview.h"
 
 /* Answers a call that has ?dry_run=true with what the input would do (wire/preview_json.h), or with the refusal that the change would
  * get. False: the call wants the change itself. */

@@ -4,7 +4,6 @@
 
 #include "base/doc.h"
 #include "io/http_request.h"
-#include "base/time_text.h"
 
 /* The texts of wire/task_filters.def, and where the filter keeps each. */
 #define WORDS(id, letter, value, help, complete)
@@ -100,6 +99,13 @@ static bool kind_word(const char *word, unsigned *ret)
     return true;
 }
 
+/* A contradictory filter matches nothing: it gets a bit beyond the last state. */
+static void states_keep(struct task_filter *filter, uint64_t side)
+{
+    const uint64_t asked = filter->states != 0 ? filter->states : all_states();
+    filter->states = (asked & side) != 0 ? asked & side : UINT64_C(1) << TASK_STATE_COUNT;
+}
+
 static bool ended_read(struct call *call, struct task_filter *filter)
 {
     bool ended = false;
@@ -109,10 +115,7 @@ static bool ended_read(struct call *call, struct task_filter *filter)
     if (!call_query_bool(call, "ended", &ended)) {
         return false;
     }
-    uint64_t side = ended ? ended_states() : all_states() & ~ended_states();
-    uint64_t asked = filter->states != 0 ? filter->states : all_states();
-    /* A contradictory filter matches nothing: it gets a bit beyond the last state. */
-    filter->states = (asked & side) != 0 ? asked & side : UINT64_C(1) << TASK_STATE_COUNT;
+    states_keep(filter, ended ? ended_states() : all_states() & ~ended_states());
     return true;
 }
 
@@ -127,15 +130,16 @@ bool task_filter_read(struct call *call, struct task_filter *ret, const char **r
         !ended_read(call, ret)) {
         return false;
     }
-    const char *since = http_request_query(call->request, "since");
-    if (since != NULL && !time_text_parse(str_of(since), &ret->since_ms)) {
-        call_failf(call, ERR_INVALID, "since",
-                   "'since' must be a time such as 2026-11-15T12:00:00Z, not '%.60s'", since);
+    if (!call_query_time(call, "since", &ret->since_ms) ||
+        !call_query_time(call, "until", &ret->until_ms)) {
         return false;
     }
-    const char *question =
-        arena_fmt(call_arena(call), "tasks %llx %llx %lld", (unsigned long long)ret->states,
-                  (unsigned long long)ret->kinds, (long long)ret->since_ms);
+    if (ret->until_ms != 0) {
+        states_keep(ret, ended_states());
+    }
+    const char *question = arena_fmt(
+        call_arena(call), "tasks %llx %llx %lld %lld", (unsigned long long)ret->states,
+        (unsigned long long)ret->kinds, (long long)ret->since_ms, (long long)ret->until_ms);
     for (size_t i = 0; i < TEXTS; i++) {
         const char *text = *text_of(ret, i);
         question = arena_fmt(call_arena(call), "%s\n%s", question, text != NULL ? text : "");
@@ -167,7 +171,8 @@ bool task_filter_ended(const struct task_filter *filter)
 bool task_filter_total(const struct task_filter *filter, const struct core *core, uint64_t *ret)
 {
     struct task_filter copy = *filter;
-    bool only_states = filter->kinds == 0 && filter->since_ms == 0 && !task_filter_ended(filter);
+    bool only_states = filter->kinds == 0 && filter->since_ms == 0 && filter->until_ms == 0 &&
+                       !task_filter_ended(filter);
     for (size_t i = 0; i < TEXTS; i++) {
         only_states = only_states && *text_of(&copy, i) == NULL;
     }
@@ -193,7 +198,9 @@ static bool text_has(const char *asked, const char *text)
 bool task_filter_matches(const struct task_filter *filter, const struct core *core,
                          const struct task *task, struct arena *arena)
 {
-    if ((filter->states != 0 && (filter->states >> task->state & 1) == 0) ||
+    const bool late = filter->until_ms != 0 && task->ended_ms >= filter->until_ms;
+    const bool early = task->ended_ms != 0 && task->ended_ms < filter->since_ms;
+    if (late || early || (filter->states != 0 && (filter->states >> task->state & 1) == 0) ||
         (filter->kinds != 0 && (filter->kinds >> task->kind & 1) == 0) ||
         !text_is(filter->pool, query_pool_name(core, task->pool))) {
         return false;

@@ -14,6 +14,7 @@ struct task_filter {
 #undef WORDS
 #undef TEXT
     int64_t since_ms; /* ended tasks: not before */
+    int64_t until_ms; /* only tasks that ended before; 0: any */
 };
 
 /* Reads the filter from the query. `ret_question` names the filter for the cursor. False: the call

@@ -134,7 +134,8 @@ static void list_run(struct work *work, struct store_reader *reader)
         .user = list->filter.user,
         .project = list->filter.project,
         .name = list->filter.name,
-        .ended_after_ms = list->filter.since_ms,
+        .ended_after_ms = list->filter.since_ms > 0 ? list->filter.since_ms - 1 : 0,
+        .ended_before_ms = list->filter.until_ms,
         .limit = list->page.limit + 1,
     };
     arena_init(&scan.texts);

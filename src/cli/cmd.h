@@ -2,12 +2,18 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include <stddef.h>
+
+struct buf;
 struct cli;
 
 int cmd_up(struct cli *cli);
 int cmd_down(struct cli *cli);
 int cmd_view_status(struct cli *cli);
 int cmd_doctor(struct cli *cli);
+/* Writes what `weir doctor` finds, as text and as JSON. Returns the number of troubles. */
+size_t cmd_doctor_look(struct cli *cli, struct buf *text, struct buf *json);
+int cmd_support(struct cli *cli);
 
 int cmd_run(struct cli *cli);
 int cmd_submit(struct cli *cli);
@@ -53,6 +59,7 @@ int cmd_account_department_edit(struct cli *cli);
 int cmd_account_department_delete(struct cli *cli);
 int cmd_quota_list(struct cli *cli);
 int cmd_quota_set(struct cli *cli);
+int cmd_usage(struct cli *cli);
 
 int cmd_view_queue(struct cli *cli);
 int cmd_view_explain(struct cli *cli);
@@ -71,6 +78,10 @@ int cmd_auth_token_delete(struct cli *cli);
 
 int cmd_data_config_check(struct cli *cli);
 int cmd_data_config_init(struct cli *cli);
+/* Reads a server file into `text`. Another result than 0: the problems of the file have been said. */
+int cmd_data_config_load(struct cli *cli, const char *path, struct buf *text);
+int cmd_config_diff(struct cli *cli);
+int cmd_config_apply(struct cli *cli);
 int cmd_data_state_export(struct cli *cli);
 int cmd_data_db_backup(struct cli *cli);
 int cmd_data_db_restore(struct cli *cli);

@@ -167,6 +167,11 @@ static void offer_kind(struct cli *cli, enum complete_kind kind, const char *cho
             offer(typed, names_task_state((enum task_state)i), NULL);
         }
         break;
+    case COMPLETE_PLACES:
+        offer_live(cli, typed, "/tasks?ended=false&", "id", "name");
+        offer_live(cli, typed, "/nodes?", "name", "state");
+        offer_live(cli, typed, "/pools?", "name", "title");
+        break;
     case COMPLETE_TOPICS:
         offer_topics(typed);
         break;

@@ -114,6 +114,25 @@ int cmd_data_config_check(struct cli *cli)
     return code;
 }
 
+int cmd_data_config_load(struct cli *cli, const char *path, struct buf *text)
+{
+    struct error e;
+    struct server_file file;
+    struct problems *problems = arena_new(&cli->arena, struct problems, 1);
+    if (config_read(path, text, &e) != ERR_OK) {
+        return context_fail(cli, &e);
+    }
+    const struct str all = {.p = buf_text(text), .len = text->len};
+    if (server_file_read(all, path, &cli->arena, &file, problems, &e) == ERR_OK) {
+        return EXIT_OK;
+    }
+    if (problems->count > 0) {
+        (void)problem_count_error(problems, path, &e);
+        context_report(&cli->arena, problem_report(problems, path, all, &cli->arena));
+    }
+    return context_fail(cli, &e);
+}
+
 int cmd_data_config_init(struct cli *cli)
 {
     struct error e;

@@ -20,9 +20,8 @@ enum {
 
 struct doctor {
     struct cli *cli;
-    struct buf text;
+    struct buf *text;
     struct json_out json;
-    struct buf json_text;
     size_t troubles;
 };
 
@@ -30,12 +29,12 @@ struct doctor {
 static void finding(struct doctor *doctor, const char *what, const char *found, const char *advice)
 {
     doctor->troubles += advice != NULL ? 1 : 0;
-    buf_addf(&doctor->text, "%-8s %-8s ", advice == NULL ? "ok" : "TROUBLE", what);
-    text_escape(&doctor->text, str_of(found));
+    buf_addf(doctor->text, "%-8s %-8s ", advice == NULL ? "ok" : "TROUBLE", what);
+    text_escape(doctor->text, str_of(found));
     if (advice != NULL) {
-        buf_addf(&doctor->text, "\n%17s do: %s", "", advice);
+        buf_addf(doctor->text, "\n%17s do: %s", "", advice);
     }
-    buf_add_char(&doctor->text, '\n');
+    buf_add_char(doctor->text, '\n');
     json_out_put(&doctor->json, "{check:%s,ok:%i,found:%s", what, advice == NULL, found);
     json_out_kv_text(&doctor->json, "advice", advice);
     json_out_end(&doctor->json);
@@ -154,12 +153,10 @@ static void user_look(struct doctor *doctor)
     }
 }
 
-int cmd_doctor(struct cli *cli)
+size_t cmd_doctor_look(struct cli *cli, struct buf *text, struct buf *json)
 {
-    struct doctor doctor = {.cli = cli};
-    buf_init(&doctor.text, TEXT_MAX);
-    buf_init(&doctor.json_text, TEXT_MAX * 2);
-    json_out_init(&doctor.json, &doctor.json_text);
+    struct doctor doctor = {.cli = cli, .text = text};
+    json_out_init(&doctor.json, json);
     json_out_array(&doctor.json);
     const struct doc *status = server_look(&doctor);
     if (status != NULL) {
@@ -171,10 +168,20 @@ int cmd_doctor(struct cli *cli)
     cgroups_look(&doctor);
     disk_look(&doctor);
     json_out_end(&doctor.json);
-    buf_add_char(&doctor.json_text, '\n');
-    const struct buf *out = args_has(&cli->args, "json") ? &doctor.json_text : &doctor.text;
+    buf_add_char(json, '\n');
+    return doctor.troubles;
+}
+
+int cmd_doctor(struct cli *cli)
+{
+    struct buf text;
+    struct buf json;
+    buf_init(&text, TEXT_MAX);
+    buf_init(&json, TEXT_MAX * 2);
+    const size_t troubles = cmd_doctor_look(cli, &text, &json);
+    const struct buf *out = args_has(&cli->args, "json") ? &json : &text;
     context_out((struct str){.p = out->data, .len = out->len});
-    buf_done(&doctor.text);
-    buf_done(&doctor.json_text);
-    return doctor.troubles == 0 ? EXIT_OK : EXIT_FAILED;
+    buf_done(&text);
+    buf_done(&json);
+    return troubles == 0 ? EXIT_OK : EXIT_FAILED;
 }

@@ -80,12 +80,29 @@ static const struct list_def task_list = {
     .empty_say = task_query_empty,
 };
 
+/* A list of ended tasks alone shows when and with which exit code they ended. */
+static const struct list_column *ended_columns(struct arena *arena)
+{
+    struct list_column *columns = arena_dup(arena, task_columns, sizeof task_columns);
+    for (struct list_column *c = columns; c->name != NULL; c++) {
+        const bool end = strcmp(c->name, "ended") == 0 || strcmp(c->name, "exit") == 0;
+        c->when = end ? COLUMN_SPARE : c->when;
+    }
+    return columns;
+}
+
 int cmd_task_list(struct cli *cli)
 {
     struct error e;
     const char *path;
-    return task_query_path(cli, &path, &e) == ERR_OK ? list_run(cli, &task_list, path)
-                                                     : context_fail(cli, &e);
+    if (task_query_path(cli, &path, &e) != ERR_OK) {
+        return context_fail(cli, &e);
+    }
+    struct list_def def = task_list;
+    const bool active = args_has(&cli->args, "active");
+    const bool ended = args_has(&cli->args, "ended") || args_has(&cli->args, "until");
+    def.columns = ended && !active ? ended_columns(&cli->arena) : task_columns;
+    return list_run(cli, &def, path);
 }
 
 /* ---- show ---- */

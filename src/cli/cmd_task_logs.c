@@ -44,7 +44,7 @@ static enum err query_write(struct cli *cli, const struct attempt_name *name, co
         query = arena_fmt(arena, "%s&tail=%llu", query,
                           (unsigned long long)args_number(&cli->args, "tail", 0));
     }
-    enum err r = task_query_since(cli, &query, e);
+    enum err r = task_query_moment(cli, "since", &query, e);
     *ret = query;
     return r;
 }

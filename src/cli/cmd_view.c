@@ -4,6 +4,7 @@
 #include "cli/api.h"
 #include "cli/cells.h"
 #include "cli/cmd.h"
+#include "cli/explain_place.h"
 #include "cli/ids.h"
 #include "cli/list.h"
 #include "cli/show.h"
@@ -245,7 +246,7 @@ int cmd_view_explain(struct cli *cli)
     struct error e;
     struct attempt_name name;
     if (ids_name_parse(cli->args.words[0], &name, &e) != ERR_OK) {
-        return context_fail(cli, &e);
+        return explain_place(cli, cli->args.words[0]);
     }
     const unsigned long long id = name.task;
     return show_run(cli, arena_fmt(&cli->arena, "/tasks/%llu/explain", id),

@@ -33,6 +33,7 @@ enum complete_kind {
     COMPLETE_WORDS, /* the words of `choices` */
     COMPLETE_TOPICS,
     COMPLETE_STATES, /* of tasks */
+    COMPLETE_PLACES, /* tasks, nodes and pools */
 };
 
 struct flag {

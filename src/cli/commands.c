@@ -1,12 +1,12 @@
 /* commands.c - the command table, first part: the commands of every day. The other parts are in
- * commands_account.c and commands_admin.c.
+ * commands_account.c, commands_config.c and commands_admin.c.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/cmd.h"
 #include "cli/flags.h"
 
 const struct command *const command_tables[] = {
-    commands_first, commands_task,  commands_self, commands_pool, commands_account,
-    commands_node,  commands_admin, commands_tls,  NULL,
+    commands_first, commands_task,   commands_self,  commands_pool, commands_account,
+    commands_node,  commands_config, commands_admin, commands_tls,  NULL,
 };
 
 static const struct flag flags_up[] = {
@@ -142,8 +142,11 @@ static const struct flag flags_task_list[] = {
     {#id, letter, FLAG_TEXT, value, help, COMPLETE_##complete, NULL},
 #define TEXT WORDS
 #include "wire/task_filters.def"
-    {"since", 0, FLAG_TEXT, "2h", "only tasks submitted since then: a duration ago, or a time",
+    {"since", 0, FLAG_TEXT, "2h",
+     "of the tasks that have ended, only those that ended since then: a duration ago, a day or a "
+     "time",
      COMPLETE_NONE, NULL},
+    {"until", 0, FLAG_TEXT, "2h", "only tasks that ended before then", COMPLETE_NONE, NULL},
     {"active", 'a', FLAG_BOOL, NULL, "only tasks that have not ended", COMPLETE_NONE, NULL},
     {"ended", 0, FLAG_BOOL, NULL, "only tasks that have ended", COMPLETE_NONE, NULL},
     {0},
@@ -192,6 +195,7 @@ const struct command commands_task[] = {
      .help = "list tasks, newest first",
      .examples = "weir task list --active\n"
                  "weir task list --state failed --since 2h -q\n"
+                 "weir task list --ended --since 2026-11-01 --until 2026-11-08\n"
                  "weir task list --filter 'state=pending project=nlp resources.gpu>=4'\n"
                  "weir task list --watch",
      .groups = {flags_list, flags_task_list},
@@ -383,13 +387,19 @@ static const struct flag flags_events[] = {
 
 const struct command commands_self[] = {
     {.name = "explain",
-     .args = "TASK[.INSTANCE]",
-     .help = "why a task waits, and what would make it start",
-     .examples = "weir explain 12",
+     .args = "TASK[.INSTANCE]|NODE|POOL",
+     .help =
+         "why a task waits and what would make it start; why tasks do not run on a node, in a pool",
+     .more = "Of a node: whether it takes tasks, what is free and what runs there. Of a pool: its "
+             "nodes, free\n"
+             "slots and kept places. Of both: why the tasks of the pool wait, one line for each "
+             "reason with\n"
+             "its first task.",
+     .examples = "weir explain 12\nweir explain n3\nweir explain v100 --json",
      .groups = {flags_show},
      .args_min = 1,
      .args_max = 1,
-     .complete = COMPLETE_TASKS,
+     .complete = COMPLETE_PLACES,
      .run = cmd_view_explain},
     {.name = "queue",
      .args = "[flags]",

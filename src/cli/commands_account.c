@@ -35,6 +35,21 @@ static const struct flag flags_quota_set[] = {
     {0},
 };
 
+static const struct flag flags_usage[] = {
+    {"by", 0, FLAG_TEXT, "WHAT", "one line for each of these (default: user)", COMPLETE_WORDS,
+     "user,project,pool,node,kind,day"},
+    {"since", 0, FLAG_TEXT, "7d",
+     "from then on: a duration ago, a day or a time (default: 30 days)", COMPLETE_NONE, NULL},
+    {"until", 0, FLAG_TEXT, "D", "up to then (default: now)", COMPLETE_NONE, NULL},
+    {"pool", 'p', FLAG_TEXT, "P", "only in this pool", COMPLETE_POOLS, NULL},
+    {"user", 'u', FLAG_TEXT, "U", "only this user's", COMPLETE_NONE, NULL},
+    {"project", 0, FLAG_TEXT, "P", "only this project's", COMPLETE_PROJECTS, NULL},
+    {"csv", 0, FLAG_BOOL, NULL, "comma-separated values, without the line of totals", COMPLETE_NONE,
+     NULL},
+    {"wide", 0, FLAG_BOOL, NULL, "all columns, nothing trimmed", COMPLETE_NONE, NULL},
+    {0},
+};
+
 const struct command commands_account[] = {
     {.name = "project list",
      .args = "[flags]",
@@ -139,5 +154,24 @@ const struct command commands_account[] = {
      .args_max = ARGS_ANY,
      .complete = COMPLETE_PROJECTS,
      .run = cmd_quota_set},
+    {.name = "usage",
+     .args = "[flags]",
+     .help = "slot hours used, asked for, lost and waited, and how tasks ended",
+     .more =
+         "USED is what tasks held: slots times the time from allocation to end. ASKED is slots "
+         "times\n"
+         "the time limit; a task without a limit asks for what it uses. LOST is the part of USED\n"
+         "since the last checkpoint of attempts that were evicted, lost or begun again. WAITED is\n"
+         "slots times the time without a place. An attempt counts on the days (UTC) on which it "
+         "ran,\n"
+         "once it has ended. The sums of days are kept for ten years; parts of days are exact for "
+         "as\n"
+         "long as the server keeps ended tasks.",
+     .examples = "weir usage\n"
+                 "weir usage --by project --since 2026-10-01 --until 2026-11-01 --csv\n"
+                 "weir usage --by day --pool v100 --since 7d\n"
+                 "weir usage --by node",
+     .groups = {flags_usage, flags_json},
+     .run = cmd_usage},
     {0},
 };

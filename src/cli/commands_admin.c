@@ -239,12 +239,6 @@ static const struct flag flags_agent[] = {
     {0},
 };
 
-static const struct flag flags_config_check[] = {
-    {"json", 0, FLAG_BOOL, NULL, "each problem with line, column and path, as JSON", COMPLETE_NONE,
-     NULL},
-    {0},
-};
-
 static const struct flag flags_sim[] = {
     {"seed", 0, FLAG_NUMBER, "N", "seed of all random numbers (default: that of the file, else 42)",
      COMPLETE_NONE, NULL},
@@ -312,6 +306,14 @@ static const struct flag flags_sim_openb[] = {
     {0},
 };
 
+static const struct flag flags_support[] = {
+    {"output", 'o', FLAG_TEXT, "FILE", "write this new file (default: weir-support-TIME.tar here)",
+     COMPLETE_FILES, NULL},
+    {"dir", 0, FLAG_TEXT, "D", "the server's data directory (default: that of the saved login)",
+     COMPLETE_DIRS, NULL},
+    {0},
+};
+
 const struct command commands_admin[] = {
     {.name = "login",
      .args = "URL",
@@ -368,30 +370,25 @@ const struct command commands_admin[] = {
      .args_max = ARGS_ANY,
      .complete = COMPLETE_TOKENS,
      .run = cmd_auth_token_delete},
-    {.name = "config check",
-     .args = "FILE",
-     .help = "check a server file",
-     .examples = "weir config check /etc/weir/server.yaml\nweir config check --json server.yaml",
-     .groups = {flags_config_check},
-     .args_min = 1,
-     .args_max = 1,
-     .complete = COMPLETE_FILES,
-     .run = cmd_data_config_check},
-    {.name = "config init",
-     .args = "cpu|gpu|cpu+gpu",
-     .help = "print a server file to start from",
-     .examples = "weir config init cpu+gpu > server.yaml",
-     .args_min = 1,
-     .args_max = 1,
-     .complete = COMPLETE_WORDS,
-     .choices = "cpu,gpu,cpu+gpu",
-     .run = cmd_data_config_init},
     {.name = "state export",
      .args = "[flags]",
      .help = "write the whole state as JSON",
      .examples = "weir state export -o state.json",
      .groups = {flags_output},
      .run = cmd_data_state_export},
+    {.name = "support",
+     .args = "[flags]",
+     .help = "write a file for the people who help you, without secrets",
+     .more = "A tar archive with versions, what `weir doctor` finds, the status, pools, nodes, "
+             "accounts,\n"
+             "quotas, metrics and the reasons of tasks, the names and sizes of files in the data "
+             "directory\n"
+             "and the ends of its logs. Tokens, commands, environments, names and output of tasks "
+             "are left\n"
+             "out. It is written without a server too.",
+     .examples = "weir support\nweir support -o ticket-4711.tar --dir /var/lib/weir",
+     .groups = {flags_support},
+     .run = cmd_support},
     {.name = "db backup",
      .args = "TO",
      .help = "copy a data directory, also while it is in use",

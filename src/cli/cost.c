@@ -80,17 +80,22 @@ int cost_dry_run(struct cli *cli, const struct cost_call *call)
     return cost_dry(cli, call, &code, &e) == ERR_OK ? code : context_fail(cli, &e);
 }
 
-/* Says on standard error what the change does, a line at a time. */
+void cost_lines_say(struct buf *lines)
+{
+    struct str rest = {buf_text(lines), lines->len};
+    while (rest.p != NULL && rest.len > 0) {
+        struct str line = str_cut(rest, '\n', &rest);
+        context_say("%.*s", (int)line.len, line.p);
+    }
+}
+
+/* Says on standard error what the change does. */
 static void answer_say(const struct doc *answer)
 {
     struct buf text;
     buf_init(&text, COST_TEXT_MAX);
     preview_text(&text, answer, PREVIEW_THIS, text_now_ms());
-    struct str rest = {buf_text(&text), text.len};
-    while (rest.p != NULL && rest.len > 0) {
-        struct str line = str_cut(rest, '\n', &rest);
-        context_say("%.*s", (int)line.len, line.p);
-    }
+    cost_lines_say(&text);
     buf_done(&text);
 }
 

@@ -22,6 +22,9 @@ enum cost_need {
 /* Says the `warnings` of an answer, if it has any. */
 void cost_warn(const struct doc *answer);
 
+/* Says lines of text on standard error. */
+void cost_lines_say(struct buf *lines);
+
 /* Is --dry-run given? */
 bool cost_is_dry(const struct cli *cli);
 

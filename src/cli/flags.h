@@ -23,6 +23,7 @@ extern const struct command commands_task[];
 extern const struct command commands_pool[];
 extern const struct command commands_account[];
 extern const struct command commands_node[];
+extern const struct command commands_config[];
 extern const struct command commands_admin[];
 extern const struct command commands_tls[];
 extern const struct command commands_self[];

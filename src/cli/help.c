@@ -45,6 +45,7 @@ void help_all(FILE *out)
     section("Pools", commands_pool, out);
     section("Sharing", commands_account, out);
     section("Nodes", commands_node, out);
+    section("Configuration", commands_config, out);
     section("Administration", commands_admin, out);
     section("TLS", commands_tls, out);
     (void)fputs(

@@ -19,23 +19,24 @@ const char task_query_filters[] =
 #include "wire/task_filters.def"
     ;
 
-static const char *const others[] = {"filter", "since", "active", "ended"};
+static const char *const others[] = {"filter", "since", "until", "active", "ended"};
 
 enum { TEXT_COUNT = sizeof texts / sizeof *texts, OTHER_COUNT = sizeof others / sizeof *others };
 
-enum err task_query_since(struct cli *cli, const char **query, struct error *e)
+enum err task_query_moment(struct cli *cli, const char *name, const char **query, struct error *e)
 {
-    const char *since = args_text(&cli->args, "since");
-    int64_t since_ms;
-    if (since == NULL) {
+    const char *text = args_text(&cli->args, name);
+    int64_t at_ms;
+    if (text == NULL) {
         return ERR_OK;
     }
-    if (!text_moment(str_of(since), text_now_ms(), &since_ms)) {
-        return fail(e, ERR_USAGE, "--since is '%.60s'; 2h or 2026-11-15T12:00:00Z would do", since);
+    if (!text_moment(str_of(text), text_now_ms(), &at_ms)) {
+        return fail(e, ERR_USAGE,
+                    "--%s is '%.60s'; 2h, 2026-11-15 or 2026-11-15T12:00:00Z would do", name, text);
     }
     char time[TEXT_TIME_MAX];
-    text_time(since_ms, time);
-    *query = arena_fmt(&cli->arena, "%s&since=%s", *query, api_escape(&cli->arena, time));
+    text_time(at_ms, time);
+    *query = arena_fmt(&cli->arena, "%s&%s=%s", *query, name, api_escape(&cli->arena, time));
     return ERR_OK;
 }
 
@@ -49,7 +50,8 @@ enum err task_query_path(struct cli *cli, const char **ret_path, struct error *e
             query = arena_fmt(arena, "%s&%s=%s", query, texts[i], api_escape(arena, value));
         }
     }
-    if (task_query_since(cli, &query, e) != ERR_OK) {
+    if (task_query_moment(cli, "since", &query, e) != ERR_OK ||
+        task_query_moment(cli, "until", &query, e) != ERR_OK) {
         return ERR_USAGE;
     }
     bool active = args_has(&cli->args, "active");

@@ -135,9 +135,19 @@ bool text_time_parse(struct str text, int64_t *ret_ms)
 
 bool text_moment(struct str text, int64_t now_ms, int64_t *ret_ms)
 {
+    static const char midnight[] = "2026-11-15T00:00:00Z";
+    enum { DAY_LEN = sizeof "2026-11-15" - 1 };
     int64_t back_ms;
     if (text_time_parse(text, ret_ms)) {
         return true;
+    }
+    if (text.len == DAY_LEN) {
+        char day[sizeof midnight];
+        memcpy(day, midnight, sizeof day);
+        memcpy(day, text.p, DAY_LEN);
+        if (text_time_parse(str_of(day), ret_ms)) {
+            return true;
+        }
     }
     if (amount_duration(text, &back_ms, NULL) != ERR_OK) {
         return false;

@@ -30,7 +30,8 @@ void text_thousands(struct buf *out, uint64_t number);
  * form. */
 bool text_time_parse(struct str text, int64_t *ret_ms);
 
-/* Parses "5", "5s" or "2h" (ago), or an absolute time, to milliseconds since 1970; for --since. */
+/* Parses "5", "5s" or "2h" (ago), a day such as 2026-11-15 (its begin, UTC), or an absolute time, to
+ * milliseconds since 1970; for --since. */
 bool text_moment(struct str text, int64_t now_ms, int64_t *ret_ms);
 
 /* Writes "2026-11-15T12:00:00.000Z" into `out` of TEXT_TIME_MAX bytes. */

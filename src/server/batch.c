@@ -23,6 +23,7 @@ void batch_free(struct batch *batch)
     vec_done(&batch->facts);
     vec_done(&batch->history);
     vec_done(&batch->attempts);
+    vec_done(&batch->uses);
     vec_done(&batch->logs);
     vec_done(&batch->tokens);
     vec_done(&batch->effects);
@@ -44,6 +45,7 @@ void batch_clear(struct batch *batch)
     KEEP_OR_DROP(&batch->facts);
     KEEP_OR_DROP(&batch->history);
     KEEP_OR_DROP(&batch->attempts);
+    KEEP_OR_DROP(&batch->uses);
     KEEP_OR_DROP(&batch->logs);
     KEEP_OR_DROP(&batch->tokens);
     KEEP_OR_DROP(&batch->effects);
@@ -81,6 +83,8 @@ struct store_batch batch_for_store(const struct batch *batch)
         .history_count = batch->history.count,
         .attempts = batch->attempts.at,
         .attempt_count = batch->attempts.count,
+        .uses = batch->uses.at,
+        .use_count = batch->uses.count,
         .logs = batch->logs.at,
         .log_count = batch->logs.count,
         .tokens = batch->tokens.at,

@@ -6,12 +6,14 @@
 
 #include "api/host.h"
 #include "base/vec.h"
+#include "store/store_usage.h"
 
 struct batch {
     struct arena arena; /* holds everything that the members below point to */
     VEC(struct store_fact) facts;
     VEC(struct store_history) history;
     VEC(struct store_attempt) attempts;
+    VEC(struct store_use) uses;
     VEC(struct store_log) logs;
     VEC(struct store_token) tokens;
     VEC(struct effect) effects;

@@ -207,6 +207,9 @@ static void fact_take(struct ledger *ledger, const struct fact *decided)
     struct fact stored;
     fact_read_back(ledger, decided, &stored);
     const struct fact *fact = &stored;
+    if (fact->type == FACT_TASK_KILL_ASKED || fact->type == FACT_TASK_ENDED) {
+        archive_waits_end(ledger->core, fact, ledger->gather);
+    }
     core_apply(ledger->core, fact);
     batch_fact(ledger->gather, &(struct store_fact){
                                    .seq = query_seq(ledger->core),

@@ -159,8 +159,7 @@ static void reload_asked(void *ctx)
     if (server_options_file(server->o.config, &arena, &file, &report, &e) != ERR_OK) {
         log_error_always("the configuration stays as it is", kv_error(&e));
     } else {
-        server_pools_reconcile(server, &file);
-        server_accounts_reconcile(server, &file);
+        server_config_reconcile(server, &file);
         log_info("configuration read again", kv_u64("pools", file.pool_count));
     }
     arena_done(&arena);
@@ -303,8 +302,7 @@ static enum err start_record(struct server *server, struct error *e)
     must(ledger_input(server->ledger, &in, &facts) == VERDICT_OK);
     arena_done(&arena);
     agents_start(server->agents);
-    server_pools_reconcile(server, &server->o.file);
-    server_accounts_reconcile(server, &server->o.file);
+    server_config_reconcile(server, &server->o.file);
     enum err r = tokens_ensure(server, e);
     if (r == ERR_OK) {
         server->ready.fn = port_open;

@@ -40,8 +40,6 @@ struct server {
 /* Fills server->host. */
 void server_host_init(struct server *server);
 
-/* Makes the pools of the configuration file as the file says. Pools that the file does not name are
- * left alone. Refusals are logged. */
-void server_pools_reconcile(struct server *server, const struct server_file *file);
-/* Makes departments, projects and quotas as the configuration file says. Call after the pools. */
-void server_accounts_reconcile(struct server *server, const struct server_file *file);
+/* Makes pools, departments, projects and quotas as the configuration file says. Objects that the file does not
+ * name are left alone. Refusals are logged. */
+void server_config_reconcile(struct server *server, const struct server_file *file);

@@ -13,6 +13,7 @@
 
 struct store;
 struct store_reader;
+struct store_use; /* store_usage.h */
 
 enum {
     STORE_HISTORY_PAGE_MAX = 10000, /* rows of one store_history_list() at most */
@@ -66,6 +67,7 @@ struct store_attempt {
     uint64_t task;
     uint32_t index;
     uint32_t attempt;
+    int64_t ended_ms;
     struct str json;
 };
 
@@ -103,6 +105,8 @@ struct store_batch {
     size_t history_count;
     const struct store_attempt *attempts;
     size_t attempt_count;
+    const struct store_use *uses;
+    size_t use_count;
     const struct store_log *logs;
     size_t log_count;
     const struct store_token *tokens;
@@ -183,8 +187,9 @@ struct store_history_filter {
     const char *pool; /* NULL: any */
     const char *user;
     const char *project;
-    const char *name;       /* the whole name */
-    int64_t ended_after_ms; /* 0: any */
+    const char *name;        /* the whole name */
+    int64_t ended_after_ms;  /* 0: any */
+    int64_t ended_before_ms; /* 0: any */
     size_t limit;
 };
 

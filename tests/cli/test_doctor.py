@@ -1,6 +1,7 @@
 """`weir doctor`, the short names of commands, and WEIR_* for global flags. SPDX-License-Identifier: Apache-2.0"""
 
 import json
+import re
 
 
 def checks(weir, **options):
@@ -44,6 +45,17 @@ def test_the_environment_sets_global_flags(weir):
     assert "\x1b[" in weir.weir("task", "list", env={"WEIR_COLOR": "always"}).stdout
     assert "\x1b[" not in weir.weir("task", "list", "--color", "never", env={"WEIR_COLOR": "always"}).stdout
     assert weir.weir("status", env={"WEIR_RETRY": "soon"}, check=False).returncode == 2
+
+
+def test_each_global_flag_has_a_variable_that_the_help_names(weir):
+    shown = weir.weir("status", "--help").stdout
+    told = weir.weir("help", "environment").stdout
+    flags = set(re.findall(r"^ +(?:-\w, )?--(\w+)", shown.split("Flags\n")[1], re.M)) - {"help", "json"}
+    assert flags >= {"server", "retry", "color"}
+    for flag in flags:
+        assert f"WEIR_{flag.upper()} " in told and f"WEIR_{flag.upper()}" in shown, flag
+    # A flag wins over its variable.
+    assert weir.weir("status", "--server", weir.url, env={"WEIR_SERVER": "http://127.0.0.1:1", "WEIR_TOKEN": weir.token}).returncode == 0
 
 
 def test_every_list_takes_a_filter(weir):

@@ -13,6 +13,7 @@ enum read_stmt {
     READ_HISTORY_GET,
     READ_HISTORY_ALL,
     READ_HISTORY_RECENT,
+    READ_HISTORY_LAST,
     READ_HISTORY_POOL,
     READ_HISTORY_USER,
     READ_HISTORY_PROJECT,
@@ -22,8 +23,12 @@ enum read_stmt {
     READ_LOG,
     READ_LOG_BACK,
     READ_LOG_HAS,
+    READ_USAGE,
+    READ_USAGE_NODE,
+    READ_USAGE_FIRST,
+    READ_USAGE_EXACT,
 };
-enum { READ_STMT_COUNT = READ_LOG_HAS + 1 };
+enum { READ_STMT_COUNT = READ_USAGE_EXACT + 1 };
 
 struct store_reader {
     char *dir;

@@ -3,6 +3,7 @@
 #include "store/sqlite/store_internal.h"
 
 #include "store/sqlite/migrations.h"
+#include "store/sqlite/usage_sql.h"
 
 #include "base/log.h"
 #include "base/mem.h"
@@ -42,9 +43,21 @@ static const char *const stmt_sql[STMT_COUNT] = {
     [STMT_HISTORY_OLDEST] = "SELECT task FROM history INDEXED BY history_ended "
                             "WHERE ended_ms < ?1 AND " SUM_HISTORY " ORDER BY ended_ms LIMIT 1",
     [STMT_HISTORY_DELETE] = "DELETE FROM history WHERE task = ?1",
-    [STMT_ATTEMPT_PUT] = "INSERT OR REPLACE INTO attempt (task, idx, attempt, json, sum) "
-                         "VALUES (?1, ?2, ?3, ?4, weir_sum(?1, ?2, ?3, ?4))",
+    [STMT_ATTEMPT_PUT] = "INSERT OR REPLACE INTO attempt (task, idx, attempt, json, ended_ms, sum) "
+                         "VALUES (?1, ?2, ?3, ?4, ?5, weir_sum(?1, ?2, ?3, ?4, ?5))",
+    [STMT_ATTEMPT_END] = "SELECT ended_ms FROM attempt WHERE task = ?1 AND idx = ?2 "
+                         "AND attempt = ?3",
     [STMT_ATTEMPT_DELETE] = "DELETE FROM attempt WHERE task = ?1",
+    [STMT_PIECE_PUT] = USAGE_PIECE_PUT,
+    [STMT_DAY_ADD] = USAGE_DAY_ADD,
+    [STMT_NODE_ADD] = USAGE_NODE_ADD,
+    [STMT_PIECE_OLDEST] = "SELECT min(day) FROM usage_piece",
+    [STMT_PIECE_PRUNE] =
+        "DELETE FROM usage_piece WHERE (day, task, idx, attempt) IN "
+        "(SELECT day, task, idx, attempt FROM usage_piece WHERE day < ?1 LIMIT ?2)",
+    [STMT_DAY_OLDEST] = "SELECT min(day) FROM usage_day",
+    [STMT_DAY_PRUNE] = "DELETE FROM usage_day WHERE day = ?1",
+    [STMT_NODE_PRUNE] = "DELETE FROM usage_node WHERE day <= ?1",
     [STMT_CHUNK_PUT] = "INSERT INTO log_chunk "
                        "(task, idx, attempt, stream, offset, length, time_ms, place, sum) "
                        "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "

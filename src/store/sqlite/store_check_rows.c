@@ -19,6 +19,12 @@ static const char *const damaged_sql[] = {
     "(" SUM_SEGMENT ") IS NOT 1",
     "SELECT 'the row of snapshot ' || seq FROM snapshot NOT INDEXED WHERE (" SUM_SNAPSHOT
     ") IS NOT 1",
+    "SELECT 'what attempt ' || task || '.' || idx || ':' || attempt || ' used' FROM usage_piece "
+    "WHERE (" SUM_PIECE ") IS NOT 1",
+    "SELECT 'what was used on ' || date(day * 86400, 'unixepoch') || ' in pool ' || pool FROM "
+    "usage_day WHERE (" SUM_DAY ") IS NOT 1",
+    "SELECT 'what node ' || node || ' did on ' || date(day * 86400, 'unixepoch') FROM usage_node "
+    "WHERE (" SUM_NODE ") IS NOT 1",
     "SELECT 'the row of token ' || id FROM token NOT INDEXED WHERE (" SUM_TOKEN ") IS NOT 1",
 };
 enum { TABLE_COUNT = sizeof damaged_sql / sizeof damaged_sql[0] };

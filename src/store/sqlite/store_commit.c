@@ -67,6 +67,7 @@ static enum err attempts_put(struct store *store, const struct store_attempt *ro
         db_bind_i64(stmt, 2, rows[i].index);
         db_bind_i64(stmt, 3, rows[i].attempt);
         db_bind_blob(stmt, 4, rows[i].json);
+        db_bind_i64(stmt, 5, rows[i].ended_ms);
         enum err r = db_run(stmt, "store an attempt", e);
         if (r != ERR_OK) {
             return fail_in(e, "task %" PRIu64, rows[i].task);
@@ -113,6 +114,9 @@ static enum err batch_put(struct store *store, const struct store_batch *batch, 
     }
     if (r == ERR_OK) {
         r = attempts_put(store, batch->attempts, batch->attempt_count, e);
+    }
+    if (r == ERR_OK) {
+        r = store_usage_put(store, batch->uses, batch->use_count, e);
     }
     for (size_t i = 0; r == ERR_OK && i < batch->token_count; i++) {
         r = token_put(store, &batch->tokens[i], e);

@@ -109,7 +109,7 @@ static size_t page_limit(const struct store_history_filter *filter)
     return filter->limit < STORE_HISTORY_PAGE_MAX ? filter->limit : STORE_HISTORY_PAGE_MAX;
 }
 
-/* Binds parameters 2 to 10, which are the same in every list. */
+/* Binds parameters 2 to 11, which are the same in every list. */
 static void filter_bind(sqlite3_stmt *stmt, const struct store_history_filter *filter)
 {
     bool any = filter->before == 0 || filter->before > INT64_MAX;
@@ -122,6 +122,7 @@ static void filter_bind(sqlite3_stmt *stmt, const struct store_history_filter *f
     text_or_null(stmt, 8, filter->project);
     text_or_null(stmt, 9, filter->name);
     db_bind_u64(stmt, 10, page_limit(filter));
+    db_bind_i64(stmt, 11, filter->ended_before_ms != 0 ? filter->ended_before_ms : INT64_MAX);
 }
 
 /* Chooses the statement whose index serves the filter best, and binds the index's own parameter. */
@@ -216,9 +217,33 @@ static enum err states_list(struct store_reader *reader, const struct store_hist
     return r;
 }
 
-enum err store_history_list(struct store_reader *reader, const struct store_history_filter *filter,
+/* Bounds the task ids of a list of tasks that ended before a moment. Without the bound, the list would walk
+ * through all later tasks first. */
+static enum err last_bound(struct store_reader *reader, struct store_history_filter *filter,
+                           struct error *e)
+{
+    sqlite3_stmt *stmt = reader->stmt[READ_HISTORY_LAST];
+    int64_t last;
+    db_bind_i64(stmt, 1, filter->ended_before_ms);
+    db_bind_i64(stmt, 2, filter->ended_after_ms != 0 ? filter->ended_after_ms : INT64_MIN);
+    enum err r = db_number(stmt, 0, &last, e);
+    if (r == ERR_OK && (filter->before == 0 || filter->before > (uint64_t)last + 1)) {
+        filter->before = (uint64_t)last + 1;
+    }
+    return r;
+}
+
+enum err store_history_list(struct store_reader *reader, const struct store_history_filter *asked,
                             store_history_fn fn, void *ctx, struct error *e)
 {
+    struct store_history_filter bounded = *asked;
+    const struct store_history_filter *filter = &bounded;
+    if (asked->ended_before_ms != 0) {
+        enum err r = last_bound(reader, &bounded, e);
+        if (r != ERR_OK) {
+            return r;
+        }
+    }
     bool only_states = filter->states != 0 && filter->pool == NULL && filter->user == NULL &&
                        filter->project == NULL && filter->name == NULL;
     if (only_states) {

@@ -24,6 +24,15 @@ enum stmt {
     STMT_HISTORY_DELETE,
     STMT_ATTEMPT_PUT,
     STMT_ATTEMPT_DELETE,
+    STMT_ATTEMPT_END,
+    STMT_PIECE_PUT,
+    STMT_DAY_ADD,
+    STMT_NODE_ADD,
+    STMT_PIECE_OLDEST,
+    STMT_PIECE_PRUNE,
+    STMT_DAY_OLDEST,
+    STMT_DAY_PRUNE,
+    STMT_NODE_PRUNE,
     STMT_CHUNK_PUT,
     STMT_CHUNK_END,
     STMT_CHUNK_FIRST,
@@ -118,3 +127,12 @@ void store_prune_orphans(struct store *store);
  * to the segments. */
 must_use enum err store_commit_logs(struct store *store, const struct store_log *logs, size_t count,
                                     struct error *e);
+
+/* store_usage.c: counts the uses of a batch in the open transaction. */
+must_use enum err store_usage_put(struct store *store, const struct store_use *uses, size_t count,
+                                  struct error *e);
+
+/* Removes pieces of the days before `before_ms` and sums of days beyond STORE_USAGE_KEEP_DAYS, within
+ * *budget rows. */
+must_use enum err store_usage_prune(struct store *store, int64_t now_ms, int64_t before_ms,
+                                    size_t *budget, struct error *e);

@@ -212,6 +212,10 @@ static enum err rows_prune(struct store *store, int64_t now_ms, size_t *budget, 
         r = history_prune(store, now_ms - store->history_keep_ms, budget, e);
     }
     if (r == ERR_OK) {
+        const bool keep = store->history_keep_ms == 0;
+        r = store_usage_prune(store, now_ms, keep ? 0 : now_ms - store->history_keep_ms, budget, e);
+    }
+    if (r == ERR_OK) {
         r = facts_prune(store, budget, e);
     }
     return r == ERR_OK ? db_run(store->stmt[STMT_COMMIT], "commit", e) : r;

@@ -1,6 +1,7 @@
 /* store_reader.c - a read-only connection: reads facts for resumed event streams, and output of
  * tasks. SPDX-License-Identifier: Apache-2.0 */
 #include "store/sqlite/reader_internal.h"
+#include "store/sqlite/usage_sql.h"
 
 #include "base/mem.h"
 #include "store/datadir.h"
@@ -9,14 +10,15 @@
 #include <inttypes.h>
 
 /* Filters of history that need no index, because they skip few rows of the index in use. Parameter
- * 1 (the index's own) and parameter 2 (task below) stand before them. */
+ * 1 (the index's own) and parameter 2 (task below) stand before them. A `+` keeps SQLite from the index of
+ * ended_ms, whose rows would have to be sorted. */
 #define HISTORY_COLUMNS                                                                            \
     "SELECT task, submitted_ms, ended_ms, state, kind, pool, user, project, name, "                \
     "json, " SUM_HISTORY " "
 #define HISTORY_REST                                                                               \
     "AND task < ?2 AND (?3 = 0 OR (?3 >> state) & 1) AND (?4 = 0 OR (?4 >> kind) & 1) "            \
-    "AND ended_ms > ?5 AND (?6 IS NULL OR pool = ?6) AND (?7 IS NULL OR user = ?7) "               \
-    "AND (?8 IS NULL OR project = ?8) AND (?9 IS NULL OR name = ?9) "                              \
+    "AND +ended_ms > ?5 AND (?6 IS NULL OR pool = ?6) AND (?7 IS NULL OR user = ?7) "              \
+    "AND (?8 IS NULL OR project = ?8) AND (?9 IS NULL OR name = ?9) AND +ended_ms < ?11 "          \
     "ORDER BY task DESC LIMIT ?10"
 
 #define LOG_PIECES                                                                                 \
@@ -34,9 +36,11 @@ static const char *const read_sql[READ_STMT_COUNT] = {
                        "ORDER BY seq LIMIT ?2",
     [READ_HISTORY_GET] = HISTORY_COLUMNS "FROM history WHERE task = ?1",
     [READ_HISTORY_ALL] = HISTORY_COLUMNS "FROM history WHERE ?1 IS NULL " HISTORY_REST,
-    [READ_HISTORY_RECENT] =
-        HISTORY_COLUMNS "FROM history WHERE task >= (SELECT min(task) FROM history "
-                        "INDEXED BY history_ended WHERE ended_ms > ?1) " HISTORY_REST,
+    [READ_HISTORY_RECENT] = HISTORY_COLUMNS
+    "FROM history WHERE task >= (SELECT min(task) FROM history "
+    "INDEXED BY history_ended WHERE ended_ms > ?1 AND ended_ms < ?11) " HISTORY_REST,
+    [READ_HISTORY_LAST] = "SELECT max(task) FROM history INDEXED BY history_ended "
+                          "WHERE ended_ms < ?1 AND ended_ms > ?2",
     [READ_HISTORY_POOL] =
         HISTORY_COLUMNS "FROM history INDEXED BY history_pool WHERE pool = ?1 " HISTORY_REST,
     [READ_HISTORY_USER] =
@@ -54,6 +58,10 @@ static const char *const read_sql[READ_STMT_COUNT] = {
     [READ_LOG_BACK] = LOG_PIECES "ORDER BY place DESC",
     [READ_LOG_HAS] = "SELECT count(*) FROM log_chunk INDEXED BY log_chunk_arrival "
                      "WHERE task = ?1 AND place = ?2",
+    [READ_USAGE] = USAGE_READ,
+    [READ_USAGE_NODE] = USAGE_READ_NODE,
+    [READ_USAGE_FIRST] = "SELECT min(day) FROM usage_day",
+    [READ_USAGE_EXACT] = "SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'usage_pieces_from'",
 };
 
 enum err store_reader_open(const char *dir, struct store_reader **ret, struct error *e)

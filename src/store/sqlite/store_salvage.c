@@ -130,6 +130,11 @@ struct salvage_table {
 
 #define HISTORY_ROWS "SELECT *, " SUM_HISTORY " FROM history NOT INDEXED WHERE ended_ms <= ?1 "
 #define ATTEMPT_ROWS "SELECT *, " SUM_ATTEMPT " FROM attempt NOT INDEXED WHERE ?1 IS NOT NULL "
+/* A day that ends after the last proven moment has sums that cannot be proven. */
+#define DAY_PROVEN "day * 86400000 + 86400000 <= ?1 OR ?1 = 9223372036854775807 "
+#define PIECE_ROWS "SELECT *, " SUM_PIECE " FROM usage_piece WHERE end_ms <= ?1 "
+#define DAY_ROWS "SELECT *, " SUM_DAY " FROM usage_day WHERE " DAY_PROVEN
+#define NODE_ROWS "SELECT *, " SUM_NODE " FROM usage_node WHERE " DAY_PROVEN
 #define TOKEN_ROWS "SELECT *, " SUM_TOKEN " FROM token NOT INDEXED WHERE ?1 IS NOT NULL "
 #define CHUNK_ROWS "SELECT *, " SUM_CHUNK " FROM log_chunk NOT INDEXED WHERE time_ms <= ?1 "
 #define FACT_ROWS "SELECT *, 1 FROM fact WHERE seq BETWEEN ?2 AND ?3 AND ?1 IS NOT NULL "
@@ -140,7 +145,22 @@ static const struct salvage_table history_table = {
 static const struct salvage_table attempt_table = {
     ATTEMPT_ROWS "ORDER BY task, idx, attempt",
     ATTEMPT_ROWS "ORDER BY task DESC, idx DESC, attempt DESC",
-    "INSERT OR IGNORE INTO attempt VALUES (?1, ?2, ?3, ?4, ?5)", 5};
+    "INSERT OR IGNORE INTO attempt VALUES (?1, ?2, ?3, ?4, ?5, ?6)", 6};
+static const struct salvage_table piece_table = {
+    PIECE_ROWS "ORDER BY day, task, idx, attempt",
+    PIECE_ROWS "ORDER BY day DESC, task DESC, idx DESC, attempt DESC",
+    "INSERT OR IGNORE INTO usage_piece VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, "
+    "?13, ?14, ?15, ?16, ?17)",
+    17};
+static const struct salvage_table day_table = {
+    DAY_ROWS "ORDER BY day, pool, project, user, kind",
+    DAY_ROWS "ORDER BY day DESC, pool DESC, project DESC, user DESC, kind DESC",
+    "INSERT OR IGNORE INTO usage_day VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, "
+    "?13, ?14, ?15, ?16, ?17, ?18, ?19)",
+    19};
+static const struct salvage_table node_table = {
+    NODE_ROWS "ORDER BY day, pool, node", NODE_ROWS "ORDER BY day DESC, pool DESC, node DESC",
+    "INSERT OR IGNORE INTO usage_node VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)", 10};
 static const struct salvage_table token_table = {
     TOKEN_ROWS "ORDER BY hash", TOKEN_ROWS "ORDER BY hash DESC",
     "INSERT OR IGNORE INTO token VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)", 11};
@@ -255,6 +275,9 @@ static enum err tables_take(struct salvage *s, struct error *e)
     enum err r = table_take(s, &fact_table, NULL, &facts, e);
     r = r == ERR_OK ? table_take(s, &history_table, NULL, &out->history_left, e) : r;
     r = r == ERR_OK ? table_take(s, &attempt_table, NULL, &out->history_left, e) : r;
+    r = r == ERR_OK ? table_take(s, &piece_table, NULL, &out->history_left, e) : r;
+    r = r == ERR_OK ? table_take(s, &day_table, NULL, &out->history_left, e) : r;
+    r = r == ERR_OK ? table_take(s, &node_table, NULL, &out->history_left, e) : r;
     r = r == ERR_OK ? table_take(s, &token_table, NULL, &out->tokens_left, e) : r;
     r = r == ERR_OK ? table_take(s, &chunk_table, reader, &out->output_left, e) : r;
     logstore_reader_free(reader);

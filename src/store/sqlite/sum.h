@@ -12,7 +12,14 @@
  * at whole rows, and no statement gives a damaged row a new checksum. */
 #define SUM_HISTORY                                                                                \
     "sum = weir_sum(task, submitted_ms, ended_ms, state, kind, pool, user, project, name, json)"
-#define SUM_ATTEMPT "sum = weir_sum(task, idx, attempt, json)"
+#define SUM_ATTEMPT "sum = weir_sum(task, idx, attempt, json, ended_ms)"
+#define SUM_PIECE                                                                                  \
+    "sum = weir_sum(day, task, idx, attempt, begin_ms, end_ms, lost_ms, slots_milli, asked, "      \
+    "waited, ending, kind, pool, user, project, node)"
+#define SUM_DAY                                                                                    \
+    "sum = weir_sum(day, pool, project, user, kind, asked, used, lost, waited, completed, "        \
+    "failed, killed, unavailable, unknown, tries, tries_bad, evicted, node_lost)"
+#define SUM_NODE "sum = weir_sum(day, pool, node, used, lost, tries, tries_bad, evicted, node_lost)"
 #define SUM_CHUNK "sum = weir_sum(task, idx, attempt, stream, offset, length, time_ms, place)"
 #define SUM_SEGMENT "sum = weir_sum(segment, chunks, bytes)"
 #define SUM_SNAPSHOT "sum = weir_sum(seq, bytes, crc)"

@@ -240,6 +240,14 @@ bool call_query_bool(struct call *call, const char *name, bool *ret)
     return true;
 }
 
+bool call_query_time(struct call *call, const char *name, int64_t *ret)
+{
+    (void)call;
+    (void)name;
+    (void)ret;
+    return true;
+}
+
 struct arena *call_arena(const struct call *call)
 {
     (void)call;

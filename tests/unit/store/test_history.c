@@ -49,6 +49,7 @@ static bool row_wanted(const struct store_history_filter *filter, uint64_t task)
            (filter->user == NULL || strcmp(filter->user, users[task % 4]) == 0) &&
            (filter->project == NULL || strcmp(filter->project, "p") == 0) &&
            (filter->name == NULL || strcmp(filter->name, name) == 0) &&
+           (filter->ended_before_ms == 0 || (int64_t)task * 10 < filter->ended_before_ms) &&
            (filter->ended_after_ms == 0 || (int64_t)task * 10 > filter->ended_after_ms);
 }
 
@@ -94,7 +95,7 @@ static void lists_hold_what_the_filters_say_newest_first(void **state)
     rows_put(f);
     assert_ok(store_reader_open(f->dir, &reader, &f->e));
     /* Every combination of present and absent filters. */
-    for (unsigned bits = 0; bits < 1U << 9; bits++) {
+    for (unsigned bits = 0; bits < 1U << 10; bits++) {
         struct store_history_filter filter = {
             .before = (bits & 1) != 0 ? 222 : 0,
             .states = (bits & 2) != 0 ? UINT64_C(1) << 7 | UINT64_C(1) << 9 : 0,
@@ -104,6 +105,7 @@ static void lists_hold_what_the_filters_say_newest_first(void **state)
             .project = (bits & 32) != 0 ? "p" : NULL,
             .name = (bits & 64) != 0 ? ((bits & 1) != 0 ? "run7" : "0") : NULL,
             .ended_after_ms = (bits & 128) != 0 ? 700 : 0,
+            .ended_before_ms = (bits & 512) != 0 ? 2100 : 0,
             .limit = (bits & 256) != 0 ? 7 : 1000,
         };
         list_check(reader, &filter);
@@ -162,6 +164,7 @@ static void no_filter_scans_or_sorts(void **state)
         {READ_HISTORY_GET, "SEARCH history USING INTEGER PRIMARY KEY"},
         {READ_HISTORY_ALL, "SEARCH history USING INTEGER PRIMARY KEY (rowid<?)"},
         {READ_HISTORY_RECENT, "SEARCH history USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"},
+        {READ_HISTORY_LAST, "USING COVERING INDEX history_ended (ended_ms>? AND ended_ms<?)"},
         {READ_HISTORY_POOL, "USING INDEX history_pool (pool=? AND rowid<?)"},
         {READ_HISTORY_USER, "USING INDEX history_user (user=? AND rowid<?)"},
         {READ_HISTORY_PROJECT, "USING INDEX history_project (project=? AND rowid<?)"},

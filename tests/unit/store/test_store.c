@@ -336,7 +336,9 @@ static void a_newer_schema_is_refused_with_both_versions(void **state)
     rows_delete(f, "PRAGMA user_version = 9; UPDATE meta SET value = '0009_quotas' WHERE key = "
                    "'schema'");
     open_refused(f, ERR_CORRUPT, "has schema 9 (0009_quotas, weir ");
-    assert_non_null(strstr(f->e.text, "knows up to 6"));
+    char known[32];
+    (void)snprintf(known, sizeof known, "knows up to %d:", store_schema_version());
+    assert_non_null(strstr(f->e.text, known));
 }
 
 static void a_truncated_database_is_named(void **state)

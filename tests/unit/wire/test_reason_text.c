@@ -249,14 +249,10 @@ static void providers_speak_for_themselves(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(providers_speak_for_themselves),
-        TEST(every_code_has_a_sentence_and_an_object),
-        TEST(sentences_have_names_and_amounts),
-        TEST(holders_and_draining_nodes_are_named),
-        TEST(refusals_name_what_there_is),
-        TEST(refusals_are_of_their_kind),
-        TEST(suggestions_are_commands_that_fit),
-        TEST(nodes_that_drain_are_named_with_the_way_back),
+        TEST(providers_speak_for_themselves),    TEST(every_code_has_a_sentence_and_an_object),
+        TEST(sentences_have_names_and_amounts),  TEST(holders_and_draining_nodes_are_named),
+        TEST(refusals_name_what_there_is),       TEST(refusals_are_of_their_kind),
+        TEST(suggestions_are_commands_that_fit), TEST(nodes_that_drain_are_named_with_the_way_back),
     };
     return cmocka_run_group_tests_name("reason_text", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
--- 0006_checksums: facts are chained, and every other row carries a checksum of its own.
+-- 0004_checksums: facts are chained, and every other row carries a checksum of its own.
 -- SPDX-License-Identifier: Apache-2.0
 -- docs/dev/formats/data-directory.md explains the column `sum`. Rows of an older Weir are taken as they are, and get their
 -- checksum here. weir_sum() and weir_chain() are functions of the program (sqlite/sum.c).

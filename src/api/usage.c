@@ -1,0 +1,237 @@
+/* usage.c - GET /usage: what was used between two moments, summed by one of the words of `bys`. The reader
+ * thread sums; the answer waits for the disk, so that a task that a client saw end is counted.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "api/api_internal.h"
+#include "api/call.h"
+#include "api/handlers.h"
+#include "base/time_text.h"
+#include "base/vec.h"
+#include "io/http_request.h"
+#include "store/store_usage.h"
+
+enum { DEFAULT_DAYS = 30 };
+
+static const char *const bys[] = {
+    [USAGE_BY_USER] = "user", [USAGE_BY_PROJECT] = "project", [USAGE_BY_POOL] = "pool",
+    [USAGE_BY_KIND] = "kind", [USAGE_BY_DAY] = "day",         [USAGE_BY_NODE] = "node",
+};
+enum { BYS = sizeof bys / sizeof *bys };
+
+struct usage_read {
+    struct work work;
+    struct call *call; /* NULL: the client has left */
+    struct arena arena;
+    struct store_usage_query query; /* texts in the arena */
+    struct store_usage_said said;
+    VEC(struct store_usage_row) rows; /* likewise */
+    enum err err;
+    struct error error;
+};
+
+static void usage_free(struct usage_read *usage)
+{
+    vec_done(&usage->rows);
+    arena_done(&usage->arena);
+    free(usage);
+}
+
+/* ---- the question ---- */
+
+static bool by_read(struct call *call, enum store_usage_by *ret)
+{
+    const char *text = http_request_query(call->request, "by");
+    *ret = USAGE_BY_USER;
+    for (unsigned i = 0; text != NULL && i < BYS; i++) {
+        if (strcmp(text, bys[i]) == 0) {
+            *ret = (enum store_usage_by)i;
+            return true;
+        }
+    }
+    if (text != NULL) {
+        call_failf(call, ERR_INVALID, "by",
+                   "'by' must be user, project, pool, node, kind or day, not '%.60s'", text);
+    }
+    return text == NULL;
+}
+
+/* The default is the last 30 whole days and today. */
+static bool times_read(struct call *call, struct store_usage_query *query)
+{
+    query->until_ms = call_now_ms(call);
+    if (!call_query_time(call, "until", &query->until_ms)) {
+        return false;
+    }
+    const int64_t day = query->until_ms / STORE_DAY_MS;
+    query->since_ms = day > DEFAULT_DAYS ? (day - DEFAULT_DAYS) * STORE_DAY_MS : 0;
+    if (!call_query_time(call, "since", &query->since_ms)) {
+        return false;
+    }
+    if (query->since_ms > query->until_ms) {
+        call_failf(call, ERR_INVALID, "since", "'since' must not be after 'until'");
+        return false;
+    }
+    return true;
+}
+
+static bool query_read(struct call *call, struct arena *arena, struct store_usage_query *query)
+{
+    const struct {
+        const char *name;
+        const char **at;
+    } texts[] = {{"pool", &query->pool}, {"user", &query->user}, {"project", &query->project}};
+    if (!by_read(call, &query->by) || !times_read(call, query)) {
+        return false;
+    }
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        const char *text = http_request_query(call->request, texts[i].name);
+        *texts[i].at = text != NULL ? arena_str(arena, text) : NULL;
+    }
+    if (query->by == USAGE_BY_NODE && (query->user != NULL || query->project != NULL)) {
+        call_failf(call, ERR_INVALID, query->user != NULL ? "user" : "project",
+                   "the sums of nodes are kept by pool alone: leave '%s' out, or sum by user, "
+                   "project, pool, kind or day",
+                   query->user != NULL ? "user" : "project");
+        return false;
+    }
+    return true;
+}
+
+/* ---- the answer ---- */
+
+static void row_take(void *ctx, const struct store_usage_row *row)
+{
+    struct usage_read *usage = ctx;
+    struct store_usage_row copy = *row;
+    copy.key.p = arena_strn(&usage->arena, row->key.p, row->key.len);
+    vec_push(&usage->rows, copy);
+}
+
+static void usage_run(struct work *work, struct store_reader *reader)
+{
+    struct usage_read *usage = (struct usage_read *)work;
+    usage->err =
+        store_usage_read(reader, &usage->query, row_take, usage, &usage->said, &usage->error);
+}
+
+/* Slots times milliseconds, in thousandths of slots times seconds, are written as slots times seconds. */
+static void sums_json(struct json_out *j, enum store_usage_by by, const int64_t *sums)
+{
+    if (by == USAGE_BY_NODE) {
+        json_out_put(j, "slot_seconds:{used:%.3ld,lost:%.3ld}", sums[USAGE_USED], sums[USAGE_LOST]);
+    } else {
+        json_out_put(j, "slot_seconds:{asked:%.3ld,used:%.3ld,lost:%.3ld,waited:%.3ld}",
+                     sums[USAGE_ASKED], sums[USAGE_USED], sums[USAGE_LOST], sums[USAGE_WAITED]);
+        json_out_put(
+            j, "tasks:{ended:%ld,completed:%ld,failed:%ld,killed:%ld,unavailable:%ld,unknown:%ld}",
+            sums[USAGE_COMPLETED] + sums[USAGE_FAILED] + sums[USAGE_KILLED] +
+                sums[USAGE_UNAVAILABLE] + sums[USAGE_UNKNOWN],
+            sums[USAGE_COMPLETED], sums[USAGE_FAILED], sums[USAGE_KILLED], sums[USAGE_UNAVAILABLE],
+            sums[USAGE_UNKNOWN]);
+    }
+    json_out_put(j, "attempts:{ended:%ld,failed:%ld,evicted:%ld,node_lost:%ld}", sums[USAGE_TRIES],
+                 sums[USAGE_TRIES_BAD], sums[USAGE_EVICTED], sums[USAGE_NODE_LOST]);
+}
+
+static const char *key_text(enum store_usage_by by, const struct store_usage_row *row,
+                            char *scratch)
+{
+    if (by == USAGE_BY_KIND) {
+        return row->number < TASK_KIND_COUNT ? names_task_kind((enum task_kind)row->number) : "";
+    }
+    if (by == USAGE_BY_DAY) {
+        time_text(row->number * STORE_DAY_MS, scratch);
+        scratch[sizeof "2026-11-15" - 1] = '\0';
+        return scratch;
+    }
+    return row->key.p;
+}
+
+/* A sum stays at the largest number. */
+static void total_add(int64_t *total, const int64_t *sums)
+{
+    for (int i = 0; i < USAGE_SUM_COUNT; i++) {
+        if (__builtin_add_overflow(total[i], sums[i], &total[i])) {
+            total[i] = INT64_MAX;
+        }
+    }
+}
+
+static void usage_answer(struct usage_read *usage, struct call *call)
+{
+    const enum store_usage_by by = usage->query.by;
+    int64_t total[USAGE_SUM_COUNT] = {0};
+    struct json_out j;
+    call_json(call, &j);
+    json_out_put(&j, "{by:%s,since:%td,until:%td,items:[", bys[by], usage->said.since_ms,
+                 usage->said.until_ms);
+    for (size_t i = 0; i < usage->rows.count; i++) {
+        const struct store_usage_row *row = &usage->rows.at[i];
+        char scratch[TIME_TEXT_MAX];
+        json_out_put(&j, "{key:%s", key_text(by, row, scratch));
+        sums_json(&j, by, row->sums);
+        json_out_end(&j);
+        total_add(total, row->sums);
+    }
+    json_out_put(&j, "],more:%i,total:{", usage->said.more);
+    sums_json(&j, by, total);
+    json_out_put(&j, "},recorded_from:%td,exact_from:%td}", usage->said.first_ms,
+                 usage->said.exact_from_ms);
+    call_answer_json(call, 200);
+}
+
+static void usage_back(struct work *work)
+{
+    struct usage_read *usage = (struct usage_read *)work;
+    if (usage->call != NULL) {
+        call_resume(usage->call);
+        if (usage->err != ERR_OK) {
+            call_fail(usage->call, &usage->error);
+        } else {
+            usage_answer(usage, usage->call);
+        }
+    }
+    usage_free(usage);
+}
+
+static void usage_gone(struct call *call, void *ctx)
+{
+    struct usage_read *usage = ctx;
+    (void)call;
+    usage->call = NULL;
+}
+
+static void usage_dropped(struct call *call, void *ctx)
+{
+    (void)call;
+    usage_free(ctx);
+}
+
+static void usage_ask(struct call *call)
+{
+    const struct api_host *host = call->api->o.host;
+    struct usage_read *usage = call->data;
+    call_resume(call);
+    if (!host->read(host->ctx, &usage->work)) {
+        struct error e;
+        usage_free(usage);
+        (void)fail(&e, ERR_BUSY, "too many requests wait for the history");
+        call_busy(call, 429, &e);
+        return;
+    }
+    call_park(call, usage_gone, usage);
+}
+
+void usage_show(struct call *call)
+{
+    struct usage_read *usage = xcalloc(1, sizeof *usage);
+    usage->work = (struct work){.run = usage_run, .done = usage_back};
+    usage->call = call;
+    arena_init(&usage->arena);
+    if (!query_read(call, &usage->arena, &usage->query)) {
+        usage_free(usage);
+        return;
+    }
+    call->data = usage;
+    call_park(call, usage_dropped, usage);
+    call_when_stored(call, usage_ask);
+}

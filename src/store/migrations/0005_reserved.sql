@@ -1,2 +1,0 @@
--- 0005_reserved: this number belongs to a change that is still under way; nothing changes here.
--- SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,233 @@
+/* store_usage.c - counts what tasks use, in the transaction of their facts; see store_usage.h.
+ *
+ * A use is cut at midnight (UTC): each piece goes to its day, to the sums of the day and to the sums of the
+ * node's day. The wait stands with the first piece, the end with the last.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "store/sqlite/meta.h"
+#include "store/sqlite/store_internal.h"
+#include "store/store_usage.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+int64_t store_usage_amount(int64_t slots_milli, int64_t ms)
+{
+    if (slots_milli <= 0 || ms <= 0) {
+        return 0;
+    }
+    const __int128 amount = (__int128)slots_milli * ms / 1000;
+    return amount < STORE_USAGE_AMOUNT_MAX ? (int64_t)amount : STORE_USAGE_AMOUNT_MAX;
+}
+
+struct usage_piece {
+    const struct store_use *use;
+    int64_t day;
+    int64_t begin_ms;
+    int64_t end_ms;
+    int64_t waited;
+    int64_t asked;
+    enum store_use_end ending;
+    int64_t sums[USAGE_SUM_COUNT];
+};
+
+static void sums_fill(struct usage_piece *piece)
+{
+    const struct store_use *use = piece->use;
+    const int64_t lost_ms =
+        use->lost_from_ms > piece->begin_ms ? use->lost_from_ms : piece->begin_ms;
+    int64_t *sums = piece->sums;
+    sums[USAGE_ASKED] = piece->asked;
+    sums[USAGE_USED] = store_usage_amount(use->slots_milli, piece->end_ms - piece->begin_ms);
+    sums[USAGE_LOST] = store_usage_amount(use->slots_milli, piece->end_ms - lost_ms);
+    sums[USAGE_WAITED] = piece->waited;
+    sums[USAGE_COMPLETED] = piece->ending == USE_COMPLETED;
+    sums[USAGE_FAILED] = piece->ending == USE_FAILED;
+    sums[USAGE_KILLED] = piece->ending == USE_KILLED;
+    sums[USAGE_UNAVAILABLE] = piece->ending == USE_UNAVAILABLE;
+    sums[USAGE_UNKNOWN] = piece->ending == USE_UNKNOWN;
+    sums[USAGE_TRIES] = piece->ending >= USE_TRY;
+    sums[USAGE_TRIES_BAD] = piece->ending == USE_TRY_BAD;
+    sums[USAGE_EVICTED] = piece->ending == USE_TRY_EVICTED;
+    sums[USAGE_NODE_LOST] = piece->ending == USE_TRY_NODE_LOST;
+}
+
+static enum err piece_put(struct store *store, const struct usage_piece *piece, struct error *e)
+{
+    const struct store_use *use = piece->use;
+    sqlite3_stmt *stmt = store->stmt[STMT_PIECE_PUT];
+    db_bind_i64(stmt, 1, piece->day);
+    db_bind_u64(stmt, 2, use->task);
+    db_bind_i64(stmt, 3, use->index);
+    db_bind_i64(stmt, 4, use->attempt);
+    db_bind_i64(stmt, 5, piece->begin_ms);
+    db_bind_i64(stmt, 6, piece->end_ms);
+    db_bind_i64(stmt, 7, use->lost_from_ms);
+    db_bind_i64(stmt, 8, use->slots_milli);
+    db_bind_i64(stmt, 9, piece->asked);
+    db_bind_i64(stmt, 10, piece->waited);
+    db_bind_i64(stmt, 11, piece->ending);
+    db_bind_i64(stmt, 12, use->kind);
+    db_bind_text(stmt, 13, use->pool);
+    db_bind_text(stmt, 14, use->user);
+    db_bind_text(stmt, 15, use->project);
+    db_bind_text(stmt, 16, use->node);
+    return db_run(stmt, "store what an attempt used", e);
+}
+
+static enum err day_add(struct store *store, const struct usage_piece *piece, struct error *e)
+{
+    const struct store_use *use = piece->use;
+    sqlite3_stmt *stmt = store->stmt[STMT_DAY_ADD];
+    db_bind_i64(stmt, 1, piece->day);
+    db_bind_text(stmt, 2, use->pool);
+    db_bind_text(stmt, 3, use->project);
+    db_bind_text(stmt, 4, use->user);
+    db_bind_i64(stmt, 5, use->kind);
+    for (int i = 0; i < USAGE_SUM_COUNT; i++) {
+        db_bind_i64(stmt, 6 + i, piece->sums[i]);
+    }
+    return db_run(stmt, "count a day's use", e);
+}
+
+static enum err node_add(struct store *store, const struct usage_piece *piece, struct error *e)
+{
+    static const enum store_usage_sum kept[] = {USAGE_USED,      USAGE_LOST,    USAGE_TRIES,
+                                                USAGE_TRIES_BAD, USAGE_EVICTED, USAGE_NODE_LOST};
+    sqlite3_stmt *stmt = store->stmt[STMT_NODE_ADD];
+    db_bind_i64(stmt, 1, piece->day);
+    db_bind_text(stmt, 2, piece->use->pool);
+    db_bind_text(stmt, 3, piece->use->node);
+    for (int i = 0; i < (int)(sizeof kept / sizeof *kept); i++) {
+        db_bind_i64(stmt, 4 + i, piece->sums[kept[i]]);
+    }
+    return db_run(stmt, "count a node's use", e);
+}
+
+static enum err piece_count(struct store *store, struct usage_piece *piece, struct error *e)
+{
+    sums_fill(piece);
+    enum err r = piece_put(store, piece, e);
+    if (r == ERR_OK) {
+        r = day_add(store, piece, e);
+    }
+    return r == ERR_OK && piece->use->node.len > 0 ? node_add(store, piece, e) : r;
+}
+
+/* How long the attempt waited for its place: since the end of the attempt before, or the submission. */
+static enum err wait_of(struct store *store, const struct store_use *use, int64_t *ret_ms,
+                        struct error *e)
+{
+    int64_t from_ms = 0;
+    if (use->attempt > 1) {
+        sqlite3_stmt *stmt = store->stmt[STMT_ATTEMPT_END];
+        db_bind_u64(stmt, 1, use->task);
+        db_bind_i64(stmt, 2, use->index);
+        db_bind_i64(stmt, 3, (int64_t)use->attempt - 1);
+        enum err r = db_number(stmt, 0, &from_ms, e);
+        if (r != ERR_OK) {
+            return r;
+        }
+    }
+    from_ms = from_ms > 0 ? from_ms : use->submitted_ms;
+    *ret_ms = use->begin_ms > from_ms ? use->begin_ms - from_ms : 0;
+    return ERR_OK;
+}
+
+static enum err use_put(struct store *store, const struct store_use *use, struct error *e)
+{
+    const int64_t last = use->end_ms / STORE_DAY_MS;
+    int64_t first = use->begin_ms / STORE_DAY_MS;
+    int64_t waited = use->waited;
+    if (use->submitted_ms > 0) {
+        int64_t ms;
+        enum err r = wait_of(store, use, &ms, e);
+        if (r != ERR_OK) {
+            return r;
+        }
+        waited = store_usage_amount(use->slots_milli, ms);
+    }
+    first = last - first < STORE_USE_DAYS_MAX ? first : last - STORE_USE_DAYS_MAX + 1;
+    for (int64_t day = first; day <= last; day++) {
+        const int64_t midnight_ms = day * STORE_DAY_MS;
+        struct usage_piece piece = {
+            .use = use,
+            .day = day,
+            .begin_ms = day == first ? use->begin_ms : midnight_ms,
+            .end_ms = day == last ? use->end_ms : midnight_ms + STORE_DAY_MS,
+            .waited = day == first ? waited : 0,
+            .asked = day == last ? use->asked : 0,
+            .ending = day == last ? use->ending : USE_GOES_ON,
+        };
+        enum err r = piece_count(store, &piece, e);
+        if (r != ERR_OK) {
+            return fail_in(e, "task %llu", (unsigned long long)use->task);
+        }
+    }
+    return ERR_OK;
+}
+
+enum err store_usage_put(struct store *store, const struct store_use *uses, size_t count,
+                         struct error *e)
+{
+    for (size_t i = 0; i < count; i++) {
+        must(uses[i].begin_ms >= 0);
+        must(uses[i].end_ms >= uses[i].begin_ms);
+        enum err r = use_put(store, &uses[i], e);
+        if (r != ERR_OK) {
+            return r;
+        }
+    }
+    return ERR_OK;
+}
+
+/* The note comes first: store_usage_read() no longer reads the pieces of a day that is partly removed. */
+static enum err pieces_prune(struct store *store, int64_t before, size_t *budget, struct error *e)
+{
+    int64_t oldest;
+    enum err r = db_number(store->stmt[STMT_PIECE_OLDEST], INT64_MAX, &oldest, e);
+    if (r != ERR_OK || oldest >= before || *budget == 0) {
+        return r;
+    }
+    char day[META_VALUE_MAX];
+    (void)snprintf(day, sizeof day, "%" PRId64, before);
+    r = meta_put(store->db, "usage_pieces_from", day, e);
+    if (r == ERR_OK) {
+        db_bind_i64(store->stmt[STMT_PIECE_PRUNE], 1, before);
+        db_bind_u64(store->stmt[STMT_PIECE_PRUNE], 2, *budget);
+        r = db_run(store->stmt[STMT_PIECE_PRUNE], "delete what attempts used", e);
+    }
+    if (r == ERR_OK) {
+        *budget -= (size_t)sqlite3_changes(store->db);
+    }
+    return r;
+}
+
+/* One day a call: a server that runs removes one day each day. */
+static enum err days_prune(struct store *store, int64_t before, size_t *budget, struct error *e)
+{
+    int64_t oldest;
+    enum err r = db_number(store->stmt[STMT_DAY_OLDEST], INT64_MAX, &oldest, e);
+    if (r != ERR_OK || oldest >= before || *budget == 0) {
+        return r;
+    }
+    db_bind_i64(store->stmt[STMT_DAY_PRUNE], 1, oldest);
+    r = db_run(store->stmt[STMT_DAY_PRUNE], "delete a day's sums", e);
+    if (r == ERR_OK) {
+        const size_t gone = (size_t)sqlite3_changes(store->db);
+        *budget -= gone < *budget ? gone : *budget;
+        db_bind_i64(store->stmt[STMT_NODE_PRUNE], 1, oldest);
+        r = db_run(store->stmt[STMT_NODE_PRUNE], "delete a day's sums of nodes", e);
+    }
+    return r;
+}
+
+enum err store_usage_prune(struct store *store, int64_t now_ms, int64_t before_ms, size_t *budget,
+                           struct error *e)
+{
+    enum err r = ERR_OK;
+    if (before_ms > 0) {
+        r = pieces_prune(store, before_ms / STORE_DAY_MS, budget, e);
+    }
+    return r == ERR_OK ? days_prune(store, now_ms / STORE_DAY_MS - STORE_USAGE_KEEP_DAYS, budget, e)
+                       : r;
+}
