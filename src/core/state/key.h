@@ -59,6 +59,7 @@ enum deadline_kind {
     DEADLINE_STALE,   /* the grace of a gang below its minimum ends: the gang is stopped */
     DEADLINE_SETTLE,  /* tasks still wait for an ended task and must be released or failed */
     DEADLINE_HISTORY, /* the next tick of a pool's usage history */
+    DEADLINE_HOLD,    /* a task that backed off after a loss may be queued again */
 };
 
 /* Tasks that any end releases stand before tasks that need a success. */
@@ -114,6 +115,9 @@ enum {
 
 uint64_t key_name_hash(const char *name);
 struct okey key_submit(const uint8_t *key, uint64_t row);
+
+/* The key of a task that backs off after a loss, in ORDER_DEADLINE. */
+struct okey key_hold(task_id task, int64_t until_ms);
 
 /* The key of the i-th dependency of a task in ORDER_DEPENDENT. */
 struct okey key_depends(task_id task, const struct task_spec *spec, uint32_t i);

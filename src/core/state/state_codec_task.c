@@ -44,6 +44,8 @@ static const struct record_field instance_fields[] = {
     STATE_FIELD(struct instance, MS, cpu_ms, 0, INT64_MAX, .since = STATE_VERSION_GROWTH),
     STATE_FIELD(struct instance, MEMORY, memory_peak_bytes, 0, INT64_MAX,
                 .since = STATE_VERSION_GROWTH),
+    STATE_ANY(struct instance, losses, .since = STATE_VERSION_LOSSES),
+    INSTANCE_TIME(losses_since_ms, .since = STATE_VERSION_LOSSES),
 };
 static const struct record_table instance_table = RECORD_TABLE(struct instance, instance_fields);
 
@@ -240,6 +242,8 @@ static const struct record_field task_fields[] = {
     TASK_TIME(safe_ms, .since = STATE_VERSION_TURNS),
     TASK_FIELD(UINT, releases, 0, TASK_RELEASES_MAX, .since = STATE_VERSION_TURNS),
     TASK_FIELD(BOOL, overtaken, 0, 1, .since = STATE_VERSION_TURNS),
+    TASK_TIME(hold_until_ms, .since = STATE_VERSION_LOSSES),
+    TASK_ANY(losses, .since = STATE_VERSION_LOSSES),
 };
 static const struct record_table task_table = RECORD_TABLE(struct task, task_fields);
 
@@ -284,7 +288,8 @@ static bool depends_get(struct state_reader *r, struct task *task, const struct 
 static bool task_sound(const struct task *task)
 {
     if (task_state_ended(task->state)) {
-        return task->active_count == 0 && task->waiting_count == 0 && task->pool_next.v == 0;
+        return task->active_count == 0 && task->waiting_count == 0 && task->pool_next.v == 0 &&
+               task->hold_until_ms == 0;
     }
     if (task->kill_asked && task->waiting_count > 0) {
         return false;
@@ -295,7 +300,8 @@ static bool task_sound(const struct task *task)
     if (task->pool_next.v != 0 && (task->active_count == 0 || task->pool_next.v == task->pool.v)) {
         return false;
     }
-    if (task->overtaken && task->active_count == 0) {
+    if ((task->overtaken && task->active_count == 0) ||
+        (task->hold_until_ms > 0 && task->waiting_count == 0)) {
         return false;
     }
     return task->state != TASK_STAGED || task->active_count == 0;

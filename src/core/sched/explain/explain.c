@@ -409,7 +409,12 @@ static void explain_queued(const struct core *core, const struct task *task,
                            const struct pool *pool, struct explanation *ret)
 {
     must(task->pool.v == pool->id.v);
-    if (!task->queued) {
+    if (task->hold_until_ms > 0) {
+        ret->reason.code = REASON_LOST_AGAIN;
+        ret->reason.have = task->losses;
+        ret->reason.need = task->max_losses;
+        ret->reason.until_ms = task->hold_until_ms;
+    } else if (!task->queued) {
         /* A gang that lost instances is not queued until its other instances have ended. */
         ret->reason.code = REASON_GANG_SHORT;
         ret->reason.have = task->waiting_count;
