@@ -10,6 +10,7 @@
 #include "agent/stream.h"
 #include "agent/supclient.h"
 #include "base/vec.h"
+#include "core/model/limits.h"
 #include "io/loop.h"
 
 /* Why the agent asked the supervisor for its list of attempts. The values are bits. */
@@ -31,8 +32,10 @@ struct agent {
     uint32_t supervisor_events;
     struct loop_timer *launch_timer;
     unsigned char supervisor_id[SUPERVISOR_ID_LEN];
-    unsigned listing;                   /* bits of enum listing; 0: no list is asked for */
-    VEC(struct agent_attempt) attempts; /* the attempts that the supervisor listed */
+    struct loop_timer *rest_timer;        /* due when the node has rested after a crash loop */
+    char crash_trouble[TEXT_LEN_MAX + 1]; /* why the node rests; "": it does not */
+    unsigned listing;                     /* bits of enum listing; 0: no list is asked for */
+    VEC(struct agent_attempt) attempts;   /* the attempts that the supervisor listed */
     /* Starts sent to the supervisor and not yet known to be in the spool. */
     VEC(struct attempt_key) ordered;
     uint64_t ordered_seen; /* how many starts of this connection are in the spool */
@@ -41,6 +44,7 @@ struct agent {
     unsigned char speaking_id[SUPERVISOR_ID_LEN];
 
     /* Members of session.c. */
+    char trouble_told[TEXT_LEN_MAX + 1]; /* what the last hello said */
     struct loop_timer *connect_timer;
     struct loop_timer *cut_off_timer;
     bool streaming; /* the stream thread is at work */

@@ -5,6 +5,7 @@
 #include "agent/agent_internal.h"
 
 #include "agent/cgroup.h"
+#include "agent/crashes.h"
 #include "agent/session.h"
 #include "agent/spool_reader.h"
 #include "agent/strays.h"
@@ -13,10 +14,12 @@
 
 #include <sys/epoll.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
     LAUNCH_RETRY_MS = 1000,
+    REST_SLACK_MS = 100,    /* so that a rest is over when its timer is due */
     STRAY_ROUNDS_MAX = 100, /* looks for the processes of a dead supervisor, STRAY_ROUND_MS apart */
 };
 
@@ -55,6 +58,28 @@ static bool last_writer(const char *dir, unsigned char *ret_id)
     uint64_t high;
     spool_range(dir, &low, &high);
     return high != 0 && writer_of(dir, high, ret_id);
+}
+
+static int64_t wall_ms(void)
+{
+    struct timespec now;
+    must(clock_gettime(CLOCK_REALTIME, &now) == 0);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* After a crash loop the node takes no tasks for a while, and says so. */
+static void rest_look(void *ctx)
+{
+    struct agent *agent = ctx;
+    char why[sizeof agent->crash_trouble] = "";
+    int64_t rest_ms = crashes_rest_ms(agent->options.dir, wall_ms(), why, sizeof why);
+    if (rest_ms > 0) {
+        loop_timer_set(agent->rest_timer, loop_now_ms(agent->loop) + rest_ms + REST_SLACK_MS);
+    }
+    if (strcmp(why, agent->crash_trouble) != 0) {
+        (void)str_copy(agent->crash_trouble, sizeof agent->crash_trouble, why);
+        session_trouble(agent);
+    }
 }
 
 static void supervisor_died(struct agent *agent);
@@ -205,6 +230,7 @@ static must_use enum err supervisor_reach(struct agent *agent, struct frame *ret
     enum err r = supervisor_greet(dir, &client, ret_hello, e);
     if (r == ERR_UNREACHABLE) {
         unsigned char id[SUPERVISOR_ID_LEN];
+        crashes_note(dir, wall_ms());
         if (last_writer(dir, id)) {
             leftovers_end(id);
         }
@@ -238,6 +264,7 @@ static void launch(void *ctx)
         loop_timer_set(agent->launch_timer, loop_now_ms(agent->loop) + LAUNCH_RETRY_MS);
         return;
     }
+    rest_look(agent);
     reporter_grown(agent->reporter); /* the new segment says that the old supervisor is dead */
     if (!agent->streaming) {
         session_restart(agent);
@@ -273,6 +300,8 @@ must_use enum err keeper_begin(struct agent *agent, struct error *e)
         return r;
     }
     agent->launch_timer = loop_timer_new(agent->loop, launch, agent);
+    agent->rest_timer = loop_timer_new(agent->loop, rest_look, agent);
+    rest_look(agent);
     if (!writer_of(agent->options.dir, hello.acked.segment, agent->speaking_id)) {
         memcpy(agent->speaking_id, agent->supervisor_id, SUPERVISOR_ID_LEN);
     }
@@ -297,6 +326,7 @@ void keeper_end(struct agent *agent)
         supervisor_drop(agent);
     }
     loop_timer_free(agent->launch_timer);
+    loop_timer_free(agent->rest_timer);
     vec_done(&agent->attempts);
     vec_done(&agent->ordered);
 }

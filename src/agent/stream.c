@@ -101,6 +101,7 @@ static void hello_put(const struct stream *stream, const struct stream_request *
                                 .attempts = request->hello.attempts,
                                 .attempt_count = (uint32_t)request->hello.attempt_count};
     memcpy(hello.node.supervisor, request->hello.supervisor, SUPERVISOR_ID_LEN);
+    hello.node.trouble = request->hello.trouble;
     hello.node.address = stream->options.options->address;
     if (hello.node.address == NULL) {
         identity_address(url, address, sizeof address);
@@ -225,6 +226,7 @@ void stream_connect(struct stream *stream, const struct stream_hello *hello)
     struct stream_request *request = xcalloc(1, sizeof *request);
     arena_init(&request->arena);
     request->hello = *hello;
+    request->hello.trouble = arena_str(&request->arena, hello->trouble);
     request->hello.attempts =
         arena_dup(&request->arena, hello->attempts, hello->attempt_count * sizeof *hello->attempts);
     __atomic_store_n(&stream->stop, 0, __ATOMIC_RELAXED);

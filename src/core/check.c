@@ -221,8 +221,8 @@ static void check_state(const struct core *core, const struct task *task)
     bool waits = task->state == TASK_PENDING && task->waiting_count > 0;
     bool whole = !task->gang || task->stopping_count == 0;
     bool partly = task->active_count > 0 && task->waiting_count > 0 && whole;
-    bool held = task->kill_asked || task->pause_asked || task->pool_next.v != 0 ||
-                task->hold_until_ms > 0;
+    bool held =
+        task->kill_asked || task->pause_asked || task->pool_next.v != 0 || task->hold_until_ms > 0;
     bool queued = (waits || partly) && has_pool && task->depends_left == 0 && !held;
     must(task->queued == queued);
     must(has_pool || !queued);

@@ -207,7 +207,8 @@ static void away_add(const struct core *core, const struct reason *reason, struc
 static const char *sentence_of(const struct reason *reason)
 {
     if (reason->code == REASON_LOST_AGAIN && reason->need == 0) {
-        return "was lost with its node or supervisor {have} times within an hour, and waits before the next try";
+        return "was lost with its node or supervisor {have} times within an hour, and waits before "
+               "the next try";
     }
     if (reason->code == REASON_TOO_LARGE && reason->have > 0) {
         return "asks for {wanted}; the nodes of pool '{pool}' together have {available}";

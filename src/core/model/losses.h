@@ -12,7 +12,11 @@
 
 #include <stdint.h>
 
-enum { LOSSES_WINDOW_MS = 60 * 60 * 1000, LOSSES_WAIT_MS = 5000, LOSSES_WAIT_MS_MAX = 10 * 60 * 1000 };
+enum {
+    LOSSES_WINDOW_MS = 60 * 60 * 1000,
+    LOSSES_WAIT_MS = 5000,
+    LOSSES_WAIT_MS_MAX = 10 * 60 * 1000
+};
 
 /* The losses of the instance within LOSSES_WINDOW_MS, with one more loss at `now_ms`. */
 uint32_t losses_next(const struct instance *instance, int64_t now_ms);

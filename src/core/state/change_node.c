@@ -57,10 +57,9 @@ static void pool_count_node(struct pool *pool, const struct node *node, int sign
 static bool pool_counts_differ(const struct node *node, const struct node *before)
 {
     return node->pool.v != before->pool.v || node->state != before->state ||
-           node->draining != before->draining ||
-           node->troubled != before->troubled || node->slots_milli != before->slots_milli ||
-           node->cpu_milli != before->cpu_milli || node->memory_bytes != before->memory_bytes ||
-           slots_usable(node) != slots_usable(before);
+           node->draining != before->draining || node->troubled != before->troubled ||
+           node->slots_milli != before->slots_milli || node->cpu_milli != before->cpu_milli ||
+           node->memory_bytes != before->memory_bytes || slots_usable(node) != slots_usable(before);
 }
 
 static bool changing(const struct node *node)

@@ -218,8 +218,7 @@ static void hold_update(struct core *core, struct task *task, const struct task_
     if (task->hold_until_ms == mark->hold_until_ms) {
         return;
     }
-    must(mark->hold_until_ms == 0 ||
-         oindex_remove(order, key_hold(task->id, mark->hold_until_ms)));
+    must(mark->hold_until_ms == 0 || oindex_remove(order, key_hold(task->id, mark->hold_until_ms)));
     must(task->hold_until_ms == 0 || oindex_insert(order, key_hold(task->id, task->hold_until_ms)));
 }
 

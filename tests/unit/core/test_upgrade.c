@@ -132,8 +132,12 @@ static void an_edit_has_the_fields_of_its_version(void **state)
     static const struct {
         uint32_t fields;
         char version; /* the first that has them */
-    } edits[] = {{TASK_EDIT_name, 1}, {TASK_EDIT_topology, 3}, {TASK_EDIT_stale_grace, 4}, {TASK_EDIT_max_losses, 5}};
-    const struct task_spec spec = {.name = "n", .topology = {"zone", "rack"}, .stale_grace_ms = 5, .max_losses = 2};
+    } edits[] = {{TASK_EDIT_name, 1},
+                 {TASK_EDIT_topology, 3},
+                 {TASK_EDIT_stale_grace, 4},
+                 {TASK_EDIT_max_losses, 5}};
+    const struct task_spec spec = {
+        .name = "n", .topology = {"zone", "rack"}, .stale_grace_ms = 5, .max_losses = 2};
     for (size_t i = 0; i < sizeof edits / sizeof edits[0]; i++) {
         const struct fact fact = {
             .type = FACT_TASK_EDITED,

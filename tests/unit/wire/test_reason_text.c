@@ -214,8 +214,8 @@ static void nodes_that_drain_are_named_with_the_way_back(void **state)
     struct explanation why;
     explain_task(site.core, id, &why);
     assert_int_equal(why.reason.code, REASON_NODES_AWAY);
-    says(why.reason,
-         "the only node that could take the task is silent, lost, draining or out of service: n1 is draining");
+    says(why.reason, "the only node that could take the task is silent, lost, draining or out of "
+                     "service: n1 is draining");
     why.reason.need = 3;
     why.reason.have = 1;
     says(why.reason,
