@@ -26,6 +26,7 @@ enum {
     REPLACE_KILL_TRIES = 250,
     REPLACE_WAIT_US = 20000,
     INBOX_TURN_MAX = 1024,
+    LOCK_LOOK_MS = 5000,
     EXIT_USAGE = 2,
 };
 
@@ -39,6 +40,22 @@ static void inbox_ready(void *ctx, uint32_t events)
             return;
         }
         session_take(agent, message);
+    }
+}
+
+/* Takes the directory's lock anew where its file is gone. Another agent that has the lock by now
+ * serves the node: then this agent ends. */
+static void lock_look(void *ctx)
+{
+    struct agent *agent = ctx;
+    struct error e;
+    loop_timer_set(agent->lock_timer, loop_now_ms(agent->loop) + LOCK_LOOK_MS);
+    enum err r = dirs_lock_hold(agent->options.dir, LOCK_NAME, &agent->lock_fd, &e);
+    if (r == ERR_CONFLICT) {
+        log_error("another agent serves this directory, ending", kv_error(&e));
+        loop_stop(agent->loop);
+    } else if (r != ERR_OK) {
+        log_warn("the agent's lock cannot be held", kv_error(&e));
     }
 }
 
@@ -135,6 +152,8 @@ static must_use enum err agent_begin(struct agent *agent, struct error *e)
     agent->inbox_watch =
         loop_fd_add(agent->loop, mailbox_fd(agent->inbox), EPOLLIN, inbox_ready, agent);
     loop_turn_end(agent->loop, turn_end, agent);
+    agent->lock_timer = loop_timer_new(agent->loop, lock_look, agent);
+    lock_look(agent);
     session_begin(agent);
     return ERR_OK;
 }
@@ -154,6 +173,7 @@ static bool agent_end(struct agent *agent)
     }
     keeper_end(agent);
     session_end(agent);
+    loop_timer_free(agent->lock_timer);
     loop_fd_remove(agent->inbox_watch);
     mailbox_free(agent->inbox);
     loop_free(agent->loop);
@@ -163,9 +183,8 @@ static bool agent_end(struct agent *agent)
 
 int agent_main(int argc, char **argv)
 {
-    struct agent agent = {0};
+    struct agent agent = {.lock_fd = -1};
     struct error e;
-    int lock_fd = -1;
     log_setup_role("agent");
     arena_init(&agent.arena);
     enum err r = agent_options_parse(argc, argv, &agent.arena, &agent.options, &e);
@@ -175,7 +194,7 @@ int agent_main(int argc, char **argv)
         return EXIT_USAGE;
     }
     r = dirs_make(agent.options.dir, &e);
-    r = r == ERR_OK ? lock_take(&agent.options, &lock_fd, &e) : r;
+    r = r == ERR_OK ? lock_take(&agent.options, &agent.lock_fd, &e) : r;
     r = r == ERR_OK ? agent_begin(&agent, &e) : r;
     if (r == ERR_OK) {
         loop_run(agent.loop);
@@ -186,8 +205,8 @@ int agent_main(int argc, char **argv)
     if (!agent_end(&agent)) {
         _exit(code);
     }
-    if (lock_fd >= 0) {
-        (void)close(lock_fd);
+    if (agent.lock_fd >= 0) {
+        (void)close(agent.lock_fd);
     }
     return code;
 }

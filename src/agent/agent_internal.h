@@ -25,6 +25,8 @@ struct agent {
     struct loop_fd *inbox_watch;
     struct reporter *reporter;
     struct stream *stream;
+    int lock_fd;
+    struct loop_timer *lock_timer; /* the next look at the lock */
 
     /* Members of keeper.c. */
     struct supclient *supervisor; /* NULL: no supervisor is connected */
@@ -34,8 +36,10 @@ struct agent {
     unsigned char supervisor_id[SUPERVISOR_ID_LEN];
     struct loop_timer *rest_timer;        /* due when the node has rested after a crash loop */
     char crash_trouble[TEXT_LEN_MAX + 1]; /* why the node rests; "": it does not */
-    unsigned listing;                     /* bits of enum listing; 0: no list is asked for */
-    VEC(struct agent_attempt) attempts;   /* the attempts that the supervisor listed */
+    uint64_t supervisor_version;
+    char ground_trouble[TEXT_LEN_MAX + 1]; /* what the supervisor says of the node; "": nothing */
+    unsigned listing;                      /* bits of enum listing; 0: no list is asked for */
+    VEC(struct agent_attempt) attempts;    /* the attempts that the supervisor listed */
     /* Starts sent to the supervisor and not yet known to be in the spool. */
     VEC(struct attempt_key) ordered;
     uint64_t ordered_seen; /* how many starts of this connection are in the spool */

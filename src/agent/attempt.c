@@ -5,7 +5,9 @@
  * Holds (README.md): A2 a key is started at most once; A3 `ended` is recorded after the attempt's
  * last byte of output and after its last process has ended. SPDX-License-Identifier: Apache-2.0 */
 #include "agent/attempt.h"
+#include "agent/attempt_record.h"
 #include "agent/checkpoint.h"
+#include "agent/ground.h"
 #include "agent/reaper.h"
 #include "agent/spawn.h"
 #include "agent/supervisor_internal.h"
@@ -21,20 +23,6 @@
 
 enum { SIGNAL_CODE_BASE = 128, MARKER_BYTES_MAX = 128 };
 
-static struct record record_of(const struct attempt *attempt, enum record_kind type)
-{
-    return (struct record){.type = type, .key = attempt->key, .at_ms = supervisor_wall_ms()};
-}
-
-static void started_record(const struct attempt *attempt)
-{
-    struct record record = record_of(attempt, RECORD_STARTED);
-    record.at_ms = attempt->started_ms;
-    record.pid = (uint64_t)attempt->pid;
-    record.workdir_used = attempt->workdir_used;
-    spool_put(attempt->sup->spool, &record);
-}
-
 /* Throws output behind the task's limit away, after one line in the output that says so. */
 static long stream_discard(struct attempt_stream *stream)
 {
@@ -49,7 +37,7 @@ static long stream_discard(struct attempt_stream *stream)
     int len = snprintf(marker, sizeof marker,
                        "\n[weir: output is over its limit of %llu bytes, the rest is dropped]\n",
                        (unsigned long long)attempt->output_max);
-    struct record record = record_of(attempt, RECORD_OUTPUT);
+    struct record record = attempt_record_of(attempt, RECORD_OUTPUT);
     record.stream = (unsigned)(stream - attempt->streams) + 1;
     record.offset = stream->offset;
     record.data = (struct str){marker, (size_t)len};
@@ -151,13 +139,22 @@ static void ended_keep(struct attempt *attempt)
     sup->ended_last = attempt;
 }
 
+/* The program of the task cannot be started. */
 static void start_failed(struct attempt *attempt, int error_number, const char *message)
 {
-    struct record record = record_of(attempt, RECORD_SPAWN_FAILED);
-    record.error_number = error_number;
-    record.message = str_of(message);
-    spool_put(attempt->sup->spool, &record);
+    attempt->spawn_error = error_number;
+    attempt_record_spawn_failed(attempt, message);
     ended_keep(attempt);
+}
+
+/* The node cannot start anything now. The task is not to blame: the attempt is lost, so that
+ * another node takes the task. */
+static void start_lost(struct attempt *attempt, const char *why)
+{
+    attempt->lost = true;
+    attempt_record_lost(attempt);
+    ended_keep(attempt);
+    ground_start_failed(attempt->sup, why);
 }
 
 /* Opens both pipes and puts the task's ends of the pipes into `give`. */
@@ -212,10 +209,14 @@ static struct spawn_job *job_make(struct attempt *attempt, const struct start_or
     return job;
 }
 
-/* Records why an attempt never ran. `step` is what could not be done for `program`. */
+/* Records why an attempt never ran. `step` is what could not be done for `program`. Without
+ * processes, memory or descriptors the node is at fault, not the program. */
 static void run_failed(struct attempt *attempt, int error_number, const char *step,
                        const char *program)
 {
+    const bool by_node = error_number == EAGAIN || error_number == ENOMEM ||
+                         error_number == EMFILE || error_number == ENFILE ||
+                         error_number == ENOSPC || error_number == EROFS;
     struct supervisor *sup = attempt->sup;
     struct error e;
     (void)fail_errno(&e, ERR_IO, error_number, "cannot %s '%s'", step, program);
@@ -223,7 +224,11 @@ static void run_failed(struct attempt *attempt, int error_number, const char *st
         stream_close(&attempt->streams[i]);
     }
     sup->open_count--;
-    start_failed(attempt, error_number, e.text);
+    if (by_node) {
+        start_lost(attempt, e.text);
+    } else {
+        start_failed(attempt, error_number, e.text);
+    }
     jobdir_give(sup->jobdirs, attempt->key.task.v, attempt->instance);
     supervisor_idle_check(sup);
 }
@@ -234,8 +239,13 @@ static void run(struct attempt *attempt, const struct start_order *order)
 {
     struct supervisor *sup = attempt->sup;
     struct error e;
-    if (jobdir_take(sup->jobdirs, attempt->key.task.v, attempt->instance, &e) != ERR_OK) {
-        start_failed(attempt, EIO, e.text);
+    enum err r = jobdir_take(sup->jobdirs, attempt->key.task.v, attempt->instance, &e);
+    if (r != ERR_OK) {
+        ground_look(sup); /* makes anew what somebody removed */
+        r = jobdir_take(sup->jobdirs, attempt->key.task.v, attempt->instance, &e);
+    }
+    if (r != ERR_OK) {
+        start_lost(attempt, e.text);
         return;
     }
     checkpoint_begin(attempt);
@@ -271,7 +281,7 @@ bool attempt_started(struct spawn_job *job)
     attempt->pid = job->result.pid;
     attempt->workdir_used = job->result.workdir_used;
     (void)map_put(sup->by_pid, &attempt->pid, sizeof attempt->pid, attempt);
-    started_record(attempt);
+    attempt_record_started(attempt);
     checkpoint_watch(sup);
     for (size_t i = 0; i < STREAM_COUNT; i++) {
         stream_watch(&attempt->streams[i]);
@@ -292,7 +302,7 @@ static bool known_answer(struct supervisor *sup, const struct attempt_key *key)
     const struct attempt *known = map_get(sup->attempts, key, sizeof *key);
     if (known != NULL) {
         if (known->state == ATTEMPT_RUNNING || known->state == ATTEMPT_CLOSING) {
-            started_record(known);
+            attempt_record_started(known);
         }
         /* The record of a start under way, or of an unacknowledged end, is still to be reported. */
         return true;
@@ -424,13 +434,7 @@ bool attempt_finish(struct attempt *attempt)
         }
     }
     checkpoint_look(attempt);
-    struct record record = record_of(attempt, RECORD_ENDED);
-    record.exit_code = attempt->exit_code;
-    record.out_bytes = attempt->streams[0].offset;
-    record.err_bytes = attempt->streams[1].offset;
-    record.cpu_ms = attempt->cpu_ms;
-    record.memory_peak = attempt->memory_peak;
-    spool_put(sup->spool, &record);
+    attempt_record_ended(attempt);
     jobdir_give(sup->jobdirs, attempt->key.task.v, attempt->instance);
     if (attempt->cgroup != NULL) {
         cgroup_give(sup->cgroups, attempt->cgroup);

@@ -33,6 +33,9 @@ void jobdir_give(struct jobdirs *dirs, uint64_t task, uint64_t instance);
  * turn. */
 bool jobdir_refill(struct jobdirs *dirs);
 
+/* Makes D/job anew where it is gone. ERR_IO: no job directory can be made. */
+must_use enum err jobdir_hold(struct jobdirs *dirs, struct error *e);
+
 /* How many directories are ready. */
 size_t jobdir_ready(const struct jobdirs *dirs);
 

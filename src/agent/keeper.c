@@ -138,6 +138,11 @@ static void frame_take(struct agent *agent, const struct frame *frame)
     case FRAME_GROWN:
         grown(agent, frame);
         break;
+    case FRAME_TROUBLE:
+        (void)str_copy(agent->ground_trouble, sizeof agent->ground_trouble, frame->trouble);
+        session_trouble(agent);
+        break;
+    case FRAME_RENEW:
     case FRAME_NONE:
     case FRAME_HELLO:
     case FRAME_START:
@@ -197,11 +202,11 @@ static must_use enum err hello_take(struct supclient *client, struct frame *ret,
     if (frame.type != FRAME_READY || ret->type != FRAME_HELLO) {
         return fail(e, ERR_TIMEOUT, "the supervisor does not say hello");
     }
-    if (ret->version != FRAME_VERSION) {
+    if (ret->version < FRAME_VERSION_MIN || ret->version > FRAME_VERSION) {
         return fail(
             e, ERR_CONFLICT,
-            "the supervisor speaks version %llu, not %d: let its tasks end, then start anew",
-            (unsigned long long)ret->version, FRAME_VERSION);
+            "the supervisor speaks version %llu, not %d to %d: let its tasks end, then start anew",
+            (unsigned long long)ret->version, FRAME_VERSION_MIN, FRAME_VERSION);
     }
     return ERR_OK;
 }
@@ -242,6 +247,7 @@ static must_use enum err supervisor_reach(struct agent *agent, struct frame *ret
     }
     agent->supervisor = client;
     memcpy(agent->supervisor_id, ret_hello->id, SUPERVISOR_ID_LEN);
+    agent->supervisor_version = ret_hello->version;
     agent->ordered_seen = 0;
     vec_clear(&agent->ordered);
     vec_clear(&agent->attempts);
@@ -278,6 +284,7 @@ static void supervisor_drop(struct agent *agent)
     supclient_free(agent->supervisor);
     agent->supervisor = NULL;
     agent->listing = 0;
+    agent->ground_trouble[0] = '\0';
 }
 
 static void supervisor_died(struct agent *agent)
@@ -399,6 +406,13 @@ void keeper_ack(struct agent *agent, struct spool_position at)
 {
     if (agent->supervisor != NULL) {
         supclient_put(agent->supervisor, &(struct frame){.type = FRAME_ACK, .at = at});
+    }
+}
+
+void keeper_renew(struct agent *agent)
+{
+    if (agent->supervisor != NULL && agent->supervisor_version >= FRAME_VERSION) {
+        supclient_put(agent->supervisor, &(struct frame){.type = FRAME_RENEW});
     }
 }
 

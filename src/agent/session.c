@@ -31,7 +31,7 @@ static void connect_due(void *ctx)
 /* Why the node is out of service; "": it is in service. */
 static const char *trouble_of(const struct agent *agent)
 {
-    return agent->crash_trouble;
+    return agent->crash_trouble[0] != '\0' ? agent->crash_trouble : agent->ground_trouble;
 }
 
 void session_trouble(struct agent *agent)
@@ -231,6 +231,9 @@ void session_take(struct agent *agent, struct inbox_message *message)
     case INBOX_STALE:
         log_warn("the server refuses the reports as stale, connecting again");
         session_restart(agent);
+        break;
+    case INBOX_DAMAGED:
+        keeper_renew(agent);
         break;
     case INBOX_CROSSED:
         keeper_crossed(agent, message->supervisor);

@@ -29,6 +29,7 @@ struct stream {
     struct timespec started;
     volatile int stop;
     uint64_t epoch_seen;
+    char *credential; /* the last credential that the server accepted; NULL: none yet */
 };
 
 struct stream_request {
@@ -110,6 +111,20 @@ static void hello_put(const struct stream *stream, const struct stream_request *
     agent_hello_encode(&hello, out);
 }
 
+/* The credential is revoked, or its node was removed: the next try joins anew. Where the file does
+ * not have the credential that the server took before, the file is damaged and is written anew. */
+static void credential_refused(const struct connection *connection)
+{
+    struct stream *stream = connection->stream;
+    if (stream->credential != NULL && strcmp(stream->credential, connection->credential) != 0) {
+        enrol_restore(stream->options.options, stream->credential);
+        return;
+    }
+    free(stream->credential);
+    stream->credential = NULL;
+    enrol_forget(stream->options.options);
+}
+
 static must_use enum err orders_take(struct connection *connection, const struct buf *hello,
                                      struct arena *arena, struct error *e)
 {
@@ -127,9 +142,12 @@ static must_use enum err orders_take(struct connection *connection, const struct
     struct http_reply reply = {0};
     enum err r = http_client_stream(client, &call, arena, &reply, e);
     http_client_free(client);
-    /* The credential is revoked, or its node was removed: the next try joins anew. */
+    if (connection->welcomed) {
+        free(stream->credential);
+        stream->credential = xstrdup(connection->credential);
+    }
     if (r == ERR_OK && (reply.status == STATUS_UNAUTHORIZED || reply.status == STATUS_NOT_FOUND)) {
-        enrol_forget(stream->options.options);
+        credential_refused(connection);
     }
     if (r == ERR_OK && reply.status != STATUS_OK && reply.status != 0) {
         return fail(e, ERR_DENIED, "the server answers %u: %.*s", reply.status, (int)reply.body.len,
@@ -151,8 +169,8 @@ static void request_do(struct stream *stream, const struct stream_request *reque
     const struct agent_options *options = stream->options.options;
     enum err r = enrol_url(options, stream->started, arena, &connection.url, e);
     if (r == ERR_OK) {
-        r = enrol_credential(options, stream->options.node, connection.url, arena,
-                             &connection.credential, e);
+        r = enrol_credential(options, stream->options.node, connection.url, stream->credential,
+                             arena, &connection.credential, e);
         ended->refused = r == ERR_DENIED;
     }
     if (r == ERR_OK) {
@@ -217,6 +235,7 @@ bool stream_free(struct stream *stream)
         return false;
     }
     mailbox_free(stream->requests);
+    free(stream->credential);
     free(stream);
     return true;
 }

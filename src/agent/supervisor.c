@@ -9,6 +9,7 @@
 #include "agent/dirs.h"
 #include "agent/agent_options.h"
 #include "agent/attempt.h"
+#include "agent/ground.h"
 #include "agent/link.h"
 #include "agent/reaper.h"
 #include "agent/spawn.h"
@@ -89,6 +90,9 @@ static void turn_end(void *ctx)
     bool stuck = spool_flush(sup->spool, &e) != ERR_OK;
     if (stuck && !sup->spool_stuck) {
         log_error("the spool cannot be written, tasks wait", kv_error(&e));
+    }
+    if (stuck) {
+        (void)str_copy(sup->spool_error, sizeof sup->spool_error, e.text);
     }
     sup->spool_stuck = stuck;
     if (stuck) {
@@ -243,6 +247,7 @@ static must_use enum err supervisor_init(struct supervisor *sup, const char *run
 static void supervisor_done(struct supervisor *sup)
 {
     if (sup->loop != NULL) {
+        ground_end(sup);
         link_close(sup);
         spawner_free(sup->spawner);
         loop_timer_free(sup->idle_timer);
@@ -269,10 +274,10 @@ static void supervisor_done(struct supervisor *sup)
  * ending. */
 static must_use enum err lock_take(const char *dir, int *ret_fd, struct error *e)
 {
-    enum err r = dirs_lock(dir, "supervisor.lock", ret_fd, e);
+    enum err r = dirs_lock(dir, SUPERVISOR_LOCK, ret_fd, e);
     for (int i = 0; i < LOCK_TRIES_MAX && r == ERR_CONFLICT; i++) {
         (void)usleep(LOCK_WAIT_US);
-        r = dirs_lock(dir, "supervisor.lock", ret_fd, e);
+        r = dirs_lock(dir, SUPERVISOR_LOCK, ret_fd, e);
     }
     return r;
 }
@@ -285,15 +290,14 @@ int supervisor_main(int argc, char **argv)
         inert_print_error("supervisor", &e);
         return 2;
     }
-    struct supervisor sup = {.link = {.fd = -1}, .listen_fd = -1, .null_fd = -1};
-    int lock_fd = -1;
+    struct supervisor sup = {.link = {.fd = -1}, .listen_fd = -1, .null_fd = -1, .lock_fd = -1};
     sup.dir = xstrdup(options.dir);
     sup.attempts = map_new();
     sup.by_pid = map_new();
     sup.recent = keyring_new();
     spawn_prepare(options.ready_fd);
     limits_raise(&sup);
-    enum err r = lock_take(sup.dir, &lock_fd, &e);
+    enum err r = lock_take(sup.dir, &sup.lock_fd, &e);
     r = r == ERR_OK ? supervisor_init(&sup, options.run_as, &e) : r;
     if (r != ERR_OK) {
         agent_options_supervisor_ready(options.ready_fd, e.text);
@@ -305,12 +309,13 @@ int supervisor_main(int argc, char **argv)
     agent_options_supervisor_ready(options.ready_fd, "");
     log_info("supervisor runs", kv_str("id", sup.hex), kv_str("run_as", sup.account.name),
              kv_str("strays", sup.cgroups != NULL ? "cgroup" : "proc"));
+    ground_begin(&sup);
     supervisor_idle_check(&sup);
     loop_run(sup.loop);
     if (sup.link.fd < 0) {
         spool_remove_acked(sup.spool);
     }
     supervisor_done(&sup);
-    (void)close(lock_fd);
+    (void)close(sup.lock_fd);
     return 0;
 }

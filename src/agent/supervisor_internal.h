@@ -59,6 +59,8 @@ struct attempt {
     struct spool_position end; /* ENDED: the place behind the attempt's last record */
     struct attempt *ended_next;
     struct attempt *closing_next;
+    int spawn_error; /* ENDED without a start: why; 0: the attempt has run, or was lost */
+    bool lost;       /* ENDED: the node could not start it */
     bool stray_seen; /* a stray of this attempt was found in the current look */
     /* Change time of the checkpoint file that was last counted; 0: no file. */
     int64_t checkpoint_seen_ns;
@@ -102,9 +104,16 @@ struct supervisor {
     struct link link;
     struct loop_timer *idle_timer;
     struct loop_timer *stray_timer;
-    struct loop_timer *retry_timer; /* due when the spool could not be written */
-    struct loop_timer *look_timer;  /* looks at checkpoint files while an attempt is open */
-    size_t look_cursor;             /* where the next round begins in `attempts` */
+    struct loop_timer *retry_timer;  /* due when the spool could not be written */
+    struct loop_timer *look_timer;   /* looks at checkpoint files while an attempt is open */
+    size_t look_cursor;              /* where the next round begins in `attempts` */
+    struct loop_timer *ground_timer; /* the next look at what the supervisor stands on (ground.h) */
+    int lock_fd;
+    ino_t socket_inode;
+    char trouble[ERROR_TEXT_MAX];     /* why the node is out of service; "": it is in service */
+    char spool_error[ERROR_TEXT_MAX]; /* of the last write that failed */
+    char start_error[ERROR_TEXT_MAX]; /* of the last start that failed by the node's fault */
+    int64_t start_trouble_until_ms;
     bool spool_stuck;
     bool paused; /* the tasks' pipes are not read, because the spool is full or cannot be written */
     bool ending; /* SIGTERM came: end after the last open attempt */
