@@ -67,7 +67,8 @@ static void turn_end(void *ctx)
 static void end_asked(void *ctx)
 {
     struct agent *agent = ctx;
-    log_info("ending; the supervisor and its tasks go on");
+    log_info("ending; tasks that run go on with their supervisor");
+    keeper_bye(agent);
     loop_stop(agent->loop);
 }
 

@@ -127,6 +127,7 @@ static void body_put(struct buf *out, const struct frame *frame)
     case FRAME_READY:
     case FRAME_LIST:
     case FRAME_RENEW:
+    case FRAME_BYE:
         break;
     }
 }
@@ -148,7 +149,7 @@ void frame_put(struct buf *out, const struct frame *frame)
 
 static void body_get(struct bytes_reader *in, struct arena *arena, struct frame *frame)
 {
-    frame->type = (enum frame_type)bytes_get_max(in, FRAME_RENEW);
+    frame->type = (enum frame_type)bytes_get_max(in, FRAME_BYE);
     switch (frame->type) {
     case FRAME_HELLO: {
         frame->version = bytes_get_u64(in);
@@ -190,6 +191,7 @@ static void body_get(struct bytes_reader *in, struct arena *arena, struct frame 
     case FRAME_READY:
     case FRAME_LIST:
     case FRAME_RENEW:
+    case FRAME_BYE:
         break;
     }
 }

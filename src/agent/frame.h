@@ -11,7 +11,7 @@
 #include "base/buf.h"
 #include "core/model/ids.h"
 
-/* Version 2 has TROUBLE and RENEW. An agent also speaks to a supervisor of version 1. */
+/* Version 2 has TROUBLE, RENEW and BYE. An agent also speaks to a supervisor of version 1. */
 enum { FRAME_VERSION_MIN = 1, FRAME_VERSION = 2, FRAME_HEAD_LEN = 4 };
 
 enum frame_type {
@@ -27,6 +27,8 @@ enum frame_type {
     FRAME_LIST,    /* agent: send all ATTEMPTs and READY again */
     FRAME_TROUBLE, /* supervisor: why the node is out of service; "": it is in service */
     FRAME_RENEW,   /* agent: the spool is damaged, begin a new segment */
+    /* Agent: the agent ends. A supervisor with nothing to do ends too; else it answers READY. */
+    FRAME_BYE,
 };
 
 /* Everything needed to start one attempt. The texts are borrowed. */

@@ -19,6 +19,8 @@
 
 enum {
     LAUNCH_RETRY_MS = 1000,
+    BYE_TRIES_MAX = 1000, /* a second in all */
+    BYE_WAIT_US = 1000,
     REST_SLACK_MS = 100,    /* so that a rest is over when its timer is due */
     STRAY_ROUNDS_MAX = 100, /* looks for the processes of a dead supervisor, STRAY_ROUND_MS apart */
 };
@@ -142,6 +144,7 @@ static void frame_take(struct agent *agent, const struct frame *frame)
         (void)str_copy(agent->ground_trouble, sizeof agent->ground_trouble, frame->trouble);
         session_trouble(agent);
         break;
+    case FRAME_BYE:
     case FRAME_RENEW:
     case FRAME_NONE:
     case FRAME_HELLO:
@@ -407,6 +410,29 @@ void keeper_ack(struct agent *agent, struct spool_position at)
     if (agent->supervisor != NULL) {
         supclient_put(agent->supervisor, &(struct frame){.type = FRAME_ACK, .at = at});
     }
+}
+
+void keeper_bye(struct agent *agent)
+{
+    struct arena arena;
+    struct frame frame = {.type = FRAME_BYE};
+    if (agent->supervisor == NULL || agent->supervisor_version < FRAME_VERSION) {
+        return;
+    }
+    arena_init(&arena);
+    supclient_put(agent->supervisor, &frame);
+    enum supclient_got got =
+        supclient_flush(agent->supervisor) ? SUPCLIENT_NOTHING : SUPCLIENT_GONE;
+    for (int i = 0; i < BYE_TRIES_MAX && got != SUPCLIENT_GONE; i++) {
+        got = supclient_get(agent->supervisor, &arena, &frame);
+        if (got == SUPCLIENT_FRAME && frame.type == FRAME_READY) {
+            break; /* the supervisor goes on with its tasks */
+        }
+        if (got == SUPCLIENT_NOTHING) {
+            (void)usleep(BYE_WAIT_US);
+        }
+    }
+    arena_done(&arena);
 }
 
 void keeper_renew(struct agent *agent)

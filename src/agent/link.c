@@ -120,6 +120,12 @@ static void frame_do(struct supervisor *sup, const struct frame *frame)
     case FRAME_RENEW:
         ground_spool_renew(sup);
         break;
+    case FRAME_BYE:
+        if (!supervisor_end_idle(sup)) {
+            link_say(sup, &(struct frame){.type = FRAME_READY});
+            link_flush(sup);
+        }
+        break;
     case FRAME_TROUBLE:
     case FRAME_NONE:
     case FRAME_HELLO:

@@ -55,6 +55,16 @@ void supervisor_idle_check(struct supervisor *sup)
     }
 }
 
+bool supervisor_end_idle(struct supervisor *sup)
+{
+    if (sup->open_count > 0 || sup->ended_first != NULL) {
+        return false;
+    }
+    log_info("nothing to do and the agent ends, ending");
+    loop_stop(sup->loop);
+    return true;
+}
+
 static void reap(void *ctx)
 {
     reaper_run(ctx);

@@ -124,5 +124,8 @@ struct supervisor {
 /* The wall clock, for the records. */
 int64_t supervisor_wall_ms(void);
 
+/* Ends the supervisor where it has nothing to do and the server has every report. False: it goes on. */
+bool supervisor_end_idle(struct supervisor *sup);
+
 /* Call after a change that may make the supervisor idle or busy. */
 void supervisor_idle_check(struct supervisor *sup);
