@@ -108,15 +108,45 @@ static must_use enum err signals_take(struct agent *agent, struct error *e)
     return r == ERR_OK ? loop_signal(agent->loop, SIGHUP, ignore, agent, e) : r;
 }
 
+/* What tasks on this node could do, in words for people. Until tasks run in containers of their own,
+ * every node has such a sentence (docs/user/separation.md). */
+static const char *unprevented(struct agent *agent, const struct runas_account *account)
+{
+    if (!account->switch_user) {
+        return "tasks run as the agent's own user: a task can read its files (credentials too), "
+               "stop the "
+               "agent and other tasks; run the agent as root, or only trusted tasks";
+    }
+    if (agent->task_uids.count > 0) {
+        return "tasks have users of their own, and share the network, the machine's name and what "
+               "every "
+               "user of the machine can read";
+    }
+    return arena_fmt(&agent->arena,
+                     "all tasks run as the user '%s': a task can signal other tasks and read their "
+                     "memory, environment and files",
+                     account->name);
+}
+
 /* Settles the account that runs the tasks before anything begins. Warns when the account cannot
  * reach the node's directory, because the job directories lie below that directory. */
-static must_use enum err run_as_check(const struct agent_options *options, struct error *e)
+static must_use enum err run_as_check(struct agent *agent, struct error *e)
 {
+    const struct agent_options *options = &agent->options;
     struct runas_account account;
     enum err r = runas_system(options->run_as, &account, e);
     if (r != ERR_OK) {
         return r;
     }
+    r = taskuid_range(options->task_uids, TASKUID_SUBUID, &agent->task_uids, e);
+    if (r == ERR_OK && options->task_uids != NULL && !account.switch_user) {
+        r = fail(e, ERR_DENIED, "only root may give tasks users of their own (--task-uids)");
+    }
+    if (r != ERR_OK) {
+        return r;
+    }
+    agent->node.unprevented = unprevented(agent, &account);
+    log_warn("what this node cannot prevent", kv_str("what", agent->node.unprevented));
     char path[AGENT_PATH_MAX];
     (void)str_copy(path, sizeof path, options->dir);
     for (char *slash = strrchr(path, '/'); account.switch_user && slash != NULL && slash != path;
@@ -135,8 +165,8 @@ static must_use enum err run_as_check(const struct agent_options *options, struc
 
 static must_use enum err agent_begin(struct agent *agent, struct error *e)
 {
-    enum err r = run_as_check(&agent->options, e);
-    r = r != ERR_OK ? r : identity_read(&agent->options, &agent->arena, &agent->node, e);
+    enum err r = identity_read(&agent->options, &agent->arena, &agent->node, e);
+    r = r == ERR_OK ? run_as_check(agent, e) : r;
     r = r == ERR_OK ? loop_new(&agent->loop, e) : r;
     r = r == ERR_OK ? signals_take(agent, e) : r;
     if (r != ERR_OK) {

@@ -9,6 +9,7 @@
 #include "agent/reporter.h"
 #include "agent/stream.h"
 #include "agent/supclient.h"
+#include "agent/taskuid.h"
 #include "base/vec.h"
 #include "core/model/limits.h"
 #include "io/loop.h"
@@ -20,6 +21,7 @@ struct agent {
     struct agent_options options;
     struct arena arena;
     struct node_spec node;
+    struct taskuid_range task_uids;
     struct loop *loop;
     struct mailbox *inbox;
     struct loop_fd *inbox_watch;

@@ -5,6 +5,7 @@
  * Holds (README.md): A2 a key is started at most once; A3 `ended` is recorded after the attempt's
  * last byte of output and after its last process has ended. SPDX-License-Identifier: Apache-2.0 */
 #include "agent/attempt.h"
+#include "agent/attempt_place.h"
 #include "agent/attempt_record.h"
 #include "agent/checkpoint.h"
 #include "agent/ground.h"
@@ -186,8 +187,9 @@ static struct spawn_job *job_make(struct attempt *attempt, const struct start_or
     struct arena *arena = &job->arena;
     char *job_dir = arena_alloc(arena, AGENT_PATH_MAX);
     jobdir_path(sup->jobdirs, attempt->key.task.v, attempt->instance, job_dir);
+    const struct runas_account *account = attempt_place_account(attempt, arena, job_dir);
     struct taskenv_input input = {
-        .order = order, .account = &sup->account, .supervisor = sup->hex, .job_dir = job_dir};
+        .order = order, .account = account, .supervisor = sup->hex, .job_dir = job_dir};
     char **env = taskenv_build(arena, &input);
     char **argv = arena_new(arena, char *, order->argv_count + 2);
     for (size_t i = 0; i < order->argv_count; i++) {
@@ -200,7 +202,7 @@ static struct spawn_job *job_make(struct attempt *attempt, const struct start_or
         .env = env,
         .job_dir = job_dir,
         .workdir = arena_str(arena, order->workdir),
-        .account = &sup->account,
+        .account = account,
         .files = &sup->task_files,
         .null_fd = sup->null_fd,
         .out_fd = give[0],
@@ -229,7 +231,7 @@ static void run_failed(struct attempt *attempt, int error_number, const char *st
     } else {
         start_failed(attempt, error_number, e.text);
     }
-    jobdir_give(sup->jobdirs, attempt->key.task.v, attempt->instance);
+    attempt_place_give(attempt);
     supervisor_idle_check(sup);
 }
 
@@ -239,10 +241,10 @@ static void run(struct attempt *attempt, const struct start_order *order)
 {
     struct supervisor *sup = attempt->sup;
     struct error e;
-    enum err r = jobdir_take(sup->jobdirs, attempt->key.task.v, attempt->instance, &e);
+    enum err r = attempt_place_take(attempt, &e);
     if (r != ERR_OK) {
         ground_look(sup); /* makes anew what somebody removed */
-        r = jobdir_take(sup->jobdirs, attempt->key.task.v, attempt->instance, &e);
+        r = attempt_place_take(attempt, &e);
     }
     if (r != ERR_OK) {
         start_lost(attempt, e.text);
@@ -331,6 +333,7 @@ void attempt_start(struct supervisor *sup, const struct start_order *order)
     attempt->instance = order->instance;
     attempt->sequence = ++sup->start_count;
     attempt->stop_grace_ms = -1;
+    attempt->uid_number = -1;
     attempt->output_max = order->output_max == 0 ? OUTPUT_MAX_DEFAULT : order->output_max;
     for (size_t i = 0; i < STREAM_COUNT; i++) {
         attempt->streams[i].fd = -1;
@@ -435,7 +438,7 @@ bool attempt_finish(struct attempt *attempt)
     }
     checkpoint_look(attempt);
     attempt_record_ended(attempt);
-    jobdir_give(sup->jobdirs, attempt->key.task.v, attempt->instance);
+    attempt_place_give(attempt);
     if (attempt->cgroup != NULL) {
         cgroup_give(sup->cgroups, attempt->cgroup);
         attempt->cgroup = NULL;

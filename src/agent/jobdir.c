@@ -313,12 +313,24 @@ must_use enum err jobdir_take(struct jobdirs *dirs, uint64_t task, uint64_t inst
     return r == ERR_OK ? take(dirs, task, instance, e) : r;
 }
 
+must_use enum err jobdir_own(struct jobdirs *dirs, uint64_t task, uint64_t instance, uid_t uid,
+                             gid_t gid, struct error *e)
+{
+    char inside[NAME_MAX_LEN];
+    pair_name(inside, task, instance);
+    if (fchownat(dirs->job_fd, inside, uid, gid, AT_SYMLINK_NOFOLLOW) != 0) {
+        return fail_errno(e, ERR_IO, errno, "cannot give away the job directory '%s'", inside);
+    }
+    return ERR_OK;
+}
+
 enum content { CONTENT_NONE, CONTENT_ONE, CONTENT_MORE };
 
-/* Counts the directory's entries. Sets the mode to 0700 again, because the owner may have changed
- * it. */
-static enum content content_of(int at_fd, const char *name, bool is_inside)
+/* Counts the directory's entries. Sets mode and owner of an empty inside again, because the task may
+ * have changed the mode and have been the owner. */
+static enum content content_of(const struct jobdirs *dirs, const char *name, bool is_inside)
 {
+    int at_fd = dirs->job_fd;
     int fd = openat(at_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     DIR *entries = fd < 0 ? NULL : fdopendir(fd);
     if (entries == NULL) {
@@ -335,6 +347,10 @@ static enum content content_of(int at_fd, const char *name, bool is_inside)
     struct stat info;
     if (is_inside && count == 0 && fstat(fd, &info) == 0 && (info.st_mode & 07777) != 0700) {
         (void)fchmod(fd, 0700);
+    }
+    if (is_inside && count == 0 && dirs->account.switch_user &&
+        fchown(fd, dirs->account.uid, dirs->account.gid) != 0) {
+        count = 2; /* the directory stays with its task */
     }
     (void)closedir(entries);
     return count == 0 ? CONTENT_NONE : count == 1 ? CONTENT_ONE : CONTENT_MORE;
@@ -388,11 +404,11 @@ void jobdir_give(struct jobdirs *dirs, uint64_t task, uint64_t instance)
     uintptr_t live = live_count(dirs, task);
     must(live > 0);
     live_set(dirs, task, live - 1);
-    if (content_of(dirs->job_fd, inside, true) != CONTENT_NONE) {
+    if (content_of(dirs, inside, true) != CONTENT_NONE) {
         return;
     }
     if (live == 1 && dirs->full.count < SHELLS_MAX &&
-        content_of(dirs->job_fd, outer, false) == CONTENT_ONE && give_whole(dirs, task, instance)) {
+        content_of(dirs, outer, false) == CONTENT_ONE && give_whole(dirs, task, instance)) {
         return;
     }
     give_inside(dirs, inside);

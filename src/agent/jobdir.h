@@ -26,6 +26,11 @@ void jobdir_free(struct jobdirs *dirs);
 must_use enum err jobdir_take(struct jobdirs *dirs, uint64_t task, uint64_t instance,
                               struct error *e);
 
+/* Gives the instance's directory, as jobdir_take() made it, to another user. jobdir_give() takes it
+ * back. */
+must_use enum err jobdir_own(struct jobdirs *dirs, uint64_t task, uint64_t instance, uid_t uid,
+                             gid_t gid, struct error *e);
+
 /* The instance has ended: its directory returns to the pool when empty, else it stays. */
 void jobdir_give(struct jobdirs *dirs, uint64_t task, uint64_t instance);
 

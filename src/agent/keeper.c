@@ -242,7 +242,7 @@ static must_use enum err supervisor_reach(struct agent *agent, struct frame *ret
         if (last_writer(dir, id)) {
             leftovers_end(id);
         }
-        r = supclient_launch(dir, agent->options.run_as, e);
+        r = supclient_launch(dir, agent->options.run_as, agent->options.task_uids, e);
         r = r == ERR_OK ? supervisor_greet(dir, &client, ret_hello, e) : r;
     }
     if (r != ERR_OK) {

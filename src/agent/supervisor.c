@@ -11,6 +11,7 @@
 #include "agent/attempt.h"
 #include "agent/ground.h"
 #include "agent/link.h"
+#include "agent/private_proc.h"
 #include "agent/reaper.h"
 #include "agent/spawn.h"
 #include "agent/spool_reader.h"
@@ -153,6 +154,7 @@ static void old_key_add(struct supervisor *sup, const struct attempt_key *key,
     *attempt = (struct attempt){.sup = sup,
                                 .key = *key,
                                 .state = ATTEMPT_ENDED,
+                                .uid_number = -1,
                                 .end = end,
                                 .streams = {{.fd = -1}, {.fd = -1}}};
     (void)map_put(sup->attempts, key, sizeof *key, attempt);
@@ -215,10 +217,15 @@ static must_use enum err signals_take(struct supervisor *sup, struct error *e)
     return r;
 }
 
-static must_use enum err supervisor_init(struct supervisor *sup, const char *run_as,
-                                         struct error *e)
+static must_use enum err supervisor_init(struct supervisor *sup,
+                                         const struct supervisor_options *options, struct error *e)
 {
-    enum err r = runas_system(run_as, &sup->account, e);
+    struct taskuid_range range;
+    enum err r = runas_system(options->run_as, &sup->account, e);
+    r = r == ERR_OK ? taskuid_range(options->task_uids, TASKUID_SUBUID, &range, e) : r;
+    if (r == ERR_OK && sup->account.switch_user) {
+        sup->uids = taskuid_new(range);
+    }
     r = r == ERR_OK ? identity_make(sup, e) : r;
     r = r == ERR_OK ? loop_new(&sup->loop, e) : r;
     if (r != ERR_OK) {
@@ -237,9 +244,9 @@ static must_use enum err supervisor_init(struct supervisor *sup, const char *run
     uint64_t high;
     spool_range(sup->dir, &low, &high);
     old_keys_read(sup, low, high);
-    struct spool_options options = {.dir = sup->dir, .open_list = open_list, .ctx = sup};
-    memcpy(options.id, sup->id, sizeof options.id);
-    r = spool_new(&options, &sup->spool, e);
+    struct spool_options spool = {.dir = sup->dir, .open_list = open_list, .ctx = sup};
+    memcpy(spool.id, sup->id, sizeof spool.id);
+    r = spool_new(&spool, &sup->spool, e);
     sup->null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (r == ERR_OK && sup->null_fd < 0) {
         r = fail_errno(e, ERR_IO, errno, "cannot open the null device");
@@ -273,6 +280,7 @@ static void supervisor_done(struct supervisor *sup)
     map_free(sup->attempts);
     map_free(sup->by_pid);
     keyring_free(sup->recent);
+    taskuid_free(sup->uids);
     cgroup_free(sup->cgroups);
     jobdir_free(sup->jobdirs);
     spool_free(sup->spool);
@@ -307,8 +315,9 @@ int supervisor_main(int argc, char **argv)
     sup.recent = keyring_new();
     spawn_prepare(options.ready_fd);
     limits_raise(&sup);
+    const bool private_proc = private_proc_mount();
     enum err r = lock_take(sup.dir, &sup.lock_fd, &e);
-    r = r == ERR_OK ? supervisor_init(&sup, options.run_as, &e) : r;
+    r = r == ERR_OK ? supervisor_init(&sup, &options, &e) : r;
     if (r != ERR_OK) {
         agent_options_supervisor_ready(options.ready_fd, e.text);
         supervisor_done(&sup);
@@ -318,7 +327,8 @@ int supervisor_main(int argc, char **argv)
     log_setup_role("supervisor");
     agent_options_supervisor_ready(options.ready_fd, "");
     log_info("supervisor runs", kv_str("id", sup.hex), kv_str("run_as", sup.account.name),
-             kv_str("strays", sup.cgroups != NULL ? "cgroup" : "proc"));
+             kv_str("strays", sup.cgroups != NULL ? "cgroup" : "proc"),
+             kv_str("proc", private_proc ? "private" : "shared"));
     ground_begin(&sup);
     supervisor_idle_check(&sup);
     loop_run(sup.loop);

@@ -11,6 +11,7 @@
 #include "agent/runas.h"
 #include "agent/spawner.h"
 #include "agent/spool.h"
+#include "agent/taskuid.h"
 #include "base/map.h"
 #include "io/loop.h"
 
@@ -42,7 +43,8 @@ struct attempt {
     uint64_t instance;
     uint64_t sequence; /* the attempt's number in the order of starts */
     uint64_t output_max;
-    pid_t pid; /* of the first process, which leads the process group */
+    pid_t pid;          /* of the first process, which leads the process group */
+    int32_t uid_number; /* of sup->uids; -1: the attempt has none */
     bool workdir_used;
     int64_t started_ms;
     int exit_code;
@@ -85,6 +87,7 @@ struct supervisor {
     unsigned char id[SUPERVISOR_ID_LEN];
     char hex[SUPERVISOR_HEX_LEN + 1];
     struct runas_account account;
+    struct taskuids *uids; /* NULL: all tasks run as `account` */
     struct rlimit task_files;
     struct spool *spool;
     struct jobdirs *jobdirs;
