@@ -149,8 +149,10 @@ def test_a_file_system_that_takes_nothing(weir_factory, tmp_path, how):
                 except OSError:
                     pass
         else:
-            subprocess.run(["mount", "--bind", home, home], check=True)
-            subprocess.run(["mount", "-o", "remount,bind,ro", home], check=True)
+            # The supervisor has mounts of its own.
+            inside = ["nsenter", "--mount", "--target", (home / "supervisor.lock").read_text().strip()]
+            subprocess.run([*inside, "mount", "--bind", home, home], check=True)
+            subprocess.run([*inside, "mount", "-o", "remount,bind,ro", home], check=True)
         said = weir.wait_until(lambda: node_of(weir)["trouble"] and node_of(weir)["state"] == "up" and node_of(weir), "the node to say so")
         assert "full" in said["trouble"] or "cannot be written" in said["trouble"] or "spool" in said["trouble"], said
         waits = weir.submit("true")
@@ -159,7 +161,7 @@ def test_a_file_system_that_takes_nothing(weir_factory, tmp_path, how):
         if how == "full":
             filler.unlink()
         else:
-            subprocess.run(["umount", home], check=True)
+            subprocess.run([*inside, "umount", home], check=True)
         gate.touch()
         assert weir.wait(before)["exit_code"] == 7
         assert weir.wait(waits)["state"] == "completed"
