@@ -10,6 +10,13 @@
 #include <stdbool.h>
 #include <sys/prctl.h>
 
+/* Tokens and the data of every user are in the memory of these processes: another process of the
+ * same user, such as a task, must not read it. Also ends core dumps. */
+static void secrets_hide(void)
+{
+    (void)prctl(PR_SET_DUMPABLE, 0);
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -31,8 +38,12 @@ int main(int argc, char **argv)
             /* A role is started as /proc/self/exe; without this call ps and top would show the name
              * `exe`. */
             (void)prctl(PR_SET_NAME, "weir");
+            secrets_hide();
             return roles[i].role_main(argc - 1, argv + 1);
         }
+    }
+    if (argc > 1 && strcmp(argv[1], "up") == 0) {
+        secrets_hide();
     }
     return cli_main(argc, argv);
 }

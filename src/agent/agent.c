@@ -27,6 +27,7 @@ enum {
     REPLACE_KILL_TRIES = 250,
     REPLACE_WAIT_US = 20000,
     INBOX_TURN_MAX = 1024,
+    LOCK_LOOK_MS = 5000,
     EXIT_USAGE = 2,
 };
 
@@ -43,6 +44,22 @@ static void inbox_ready(void *ctx, uint32_t events)
     }
 }
 
+/* Takes the directory's lock anew where its file is gone. Another agent that has the lock by now
+ * serves the node: then this agent ends. */
+static void lock_look(void *ctx)
+{
+    struct agent *agent = ctx;
+    struct error e;
+    loop_timer_set(agent->lock_timer, loop_now_ms(agent->loop) + LOCK_LOOK_MS);
+    enum err r = dirs_lock_hold(agent->options.dir, LOCK_NAME, &agent->lock_fd, &e);
+    if (r == ERR_CONFLICT) {
+        log_error("another agent serves this directory, ending", kv_error(&e));
+        loop_stop(agent->loop);
+    } else if (r != ERR_OK) {
+        log_warn("the agent's lock cannot be held", kv_error(&e));
+    }
+}
+
 static void turn_end(void *ctx)
 {
     keeper_flush(ctx);
@@ -51,7 +68,8 @@ static void turn_end(void *ctx)
 static void end_asked(void *ctx)
 {
     struct agent *agent = ctx;
-    log_info("ending; the supervisor and its tasks go on");
+    log_info("ending; tasks that run go on with their supervisor");
+    keeper_bye(agent);
     loop_stop(agent->loop);
 }
 
@@ -91,15 +109,45 @@ static must_use enum err signals_take(struct agent *agent, struct error *e)
     return r == ERR_OK ? loop_signal(agent->loop, SIGHUP, ignore, agent, e) : r;
 }
 
+/* What tasks on this node could do, in words for people. Until tasks run in containers of their own,
+ * every node has such a sentence (docs/user/separation.md). */
+static const char *unprevented(struct agent *agent, const struct runas_account *account)
+{
+    if (!account->switch_user) {
+        return "tasks run as the agent's own user: a task can read its files (credentials too), "
+               "stop the "
+               "agent and other tasks; run the agent as root, or only trusted tasks";
+    }
+    if (agent->task_uids.count > 0) {
+        return "tasks have users of their own, and share the network, the machine's name and what "
+               "every "
+               "user of the machine can read";
+    }
+    return arena_fmt(&agent->arena,
+                     "all tasks run as the user '%s': a task can signal other tasks and read their "
+                     "memory, environment and files",
+                     account->name);
+}
+
 /* Settles the account that runs the tasks before anything begins. Warns when the account cannot
  * reach the node's directory, because the job directories lie below that directory. */
-static must_use enum err run_as_check(const struct agent_options *options, struct error *e)
+static must_use enum err run_as_check(struct agent *agent, struct error *e)
 {
+    const struct agent_options *options = &agent->options;
     struct runas_account account;
     enum err r = runas_system(options->run_as, &account, e);
     if (r != ERR_OK) {
         return r;
     }
+    r = taskuid_range(options->task_uids, TASKUID_SUBUID, &agent->task_uids, e);
+    if (r == ERR_OK && options->task_uids != NULL && !account.switch_user) {
+        r = fail(e, ERR_DENIED, "only root may give tasks users of their own (--task-uids)");
+    }
+    if (r != ERR_OK) {
+        return r;
+    }
+    agent->node.unprevented = unprevented(agent, &account);
+    log_warn("what this node cannot prevent", kv_str("what", agent->node.unprevented));
     char path[AGENT_PATH_MAX];
     (void)str_copy(path, sizeof path, options->dir);
     for (char *slash = strrchr(path, '/'); account.switch_user && slash != NULL && slash != path;
@@ -118,8 +166,8 @@ static must_use enum err run_as_check(const struct agent_options *options, struc
 
 static must_use enum err agent_begin(struct agent *agent, struct error *e)
 {
-    enum err r = run_as_check(&agent->options, e);
-    r = r != ERR_OK ? r : identity_read(&agent->options, &agent->arena, &agent->node, e);
+    enum err r = identity_read(&agent->options, &agent->arena, &agent->node, e);
+    r = r == ERR_OK ? run_as_check(agent, e) : r;
     r = r == ERR_OK ? loop_new(&agent->loop, e) : r;
     r = r == ERR_OK ? signals_take(agent, e) : r;
     if (r != ERR_OK) {
@@ -136,6 +184,8 @@ static must_use enum err agent_begin(struct agent *agent, struct error *e)
     agent->inbox_watch =
         loop_fd_add(agent->loop, mailbox_fd(agent->inbox), EPOLLIN, inbox_ready, agent);
     loop_turn_end(agent->loop, turn_end, agent);
+    agent->lock_timer = loop_timer_new(agent->loop, lock_look, agent);
+    lock_look(agent);
     session_begin(agent);
     return ERR_OK;
 }
@@ -155,6 +205,7 @@ static bool agent_end(struct agent *agent)
     }
     keeper_end(agent);
     session_end(agent);
+    loop_timer_free(agent->lock_timer);
     loop_fd_remove(agent->inbox_watch);
     mailbox_free(agent->inbox);
     loop_free(agent->loop);
@@ -177,9 +228,8 @@ static must_use enum err parent_follow(int64_t parent, struct error *e)
 
 int agent_main(int argc, char **argv)
 {
-    struct agent agent = {0};
+    struct agent agent = {.lock_fd = -1};
     struct error e;
-    int lock_fd = -1;
     log_setup_role("agent");
     arena_init(&agent.arena);
     enum err r = agent_options_parse(argc, argv, &agent.arena, &agent.options, &e);
@@ -190,7 +240,7 @@ int agent_main(int argc, char **argv)
     }
     r = parent_follow(agent.options.parent, &e);
     r = r == ERR_OK ? dirs_make(agent.options.dir, &e) : r;
-    r = r == ERR_OK ? lock_take(&agent.options, &lock_fd, &e) : r;
+    r = r == ERR_OK ? lock_take(&agent.options, &agent.lock_fd, &e) : r;
     r = r == ERR_OK ? agent_begin(&agent, &e) : r;
     if (r == ERR_OK) {
         loop_run(agent.loop);
@@ -201,8 +251,8 @@ int agent_main(int argc, char **argv)
     if (!agent_end(&agent)) {
         _exit(code);
     }
-    if (lock_fd >= 0) {
-        (void)close(lock_fd);
+    if (agent.lock_fd >= 0) {
+        (void)close(agent.lock_fd);
     }
     return code;
 }

@@ -9,7 +9,9 @@
 #include "agent/reporter.h"
 #include "agent/stream.h"
 #include "agent/supclient.h"
+#include "agent/taskuid.h"
 #include "base/vec.h"
+#include "core/model/limits.h"
 #include "io/loop.h"
 
 /* Why the agent asked the supervisor for its list of attempts. The values are bits. */
@@ -19,11 +21,14 @@ struct agent {
     struct agent_options options;
     struct arena arena;
     struct node_spec node;
+    struct taskuid_range task_uids;
     struct loop *loop;
     struct mailbox *inbox;
     struct loop_fd *inbox_watch;
     struct reporter *reporter;
     struct stream *stream;
+    int lock_fd;
+    struct loop_timer *lock_timer; /* the next look at the lock */
 
     /* Members of keeper.c. */
     struct supclient *supervisor; /* NULL: no supervisor is connected */
@@ -31,8 +36,12 @@ struct agent {
     uint32_t supervisor_events;
     struct loop_timer *launch_timer;
     unsigned char supervisor_id[SUPERVISOR_ID_LEN];
-    unsigned listing;                   /* bits of enum listing; 0: no list is asked for */
-    VEC(struct agent_attempt) attempts; /* the attempts that the supervisor listed */
+    struct loop_timer *rest_timer;        /* due when the node has rested after a crash loop */
+    char crash_trouble[TEXT_LEN_MAX + 1]; /* why the node rests; "": it does not */
+    uint64_t supervisor_version;
+    char ground_trouble[TEXT_LEN_MAX + 1]; /* what the supervisor says of the node; "": nothing */
+    unsigned listing;                      /* bits of enum listing; 0: no list is asked for */
+    VEC(struct agent_attempt) attempts;    /* the attempts that the supervisor listed */
     /* Starts sent to the supervisor and not yet known to be in the spool. */
     VEC(struct attempt_key) ordered;
     uint64_t ordered_seen; /* how many starts of this connection are in the spool */
@@ -41,6 +50,7 @@ struct agent {
     unsigned char speaking_id[SUPERVISOR_ID_LEN];
 
     /* Members of session.c. */
+    char trouble_told[TEXT_LEN_MAX + 1]; /* what the last hello said */
     struct loop_timer *connect_timer;
     struct loop_timer *cut_off_timer;
     bool streaming; /* the stream thread is at work */

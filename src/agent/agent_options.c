@@ -38,6 +38,7 @@ static const struct option_row agent_rows[] = {
     ROW("dir", KIND_TEXT, struct agent_options, dir, 0),
     ROW("name", KIND_TEXT, struct agent_options, name, 0),
     ROW("run-as", KIND_TEXT, struct agent_options, run_as, 0),
+    ROW("task-uids", KIND_TEXT, struct agent_options, task_uids, 0),
     ROW("resources", KIND_TEXT, struct agent_options, resources, 0),
     ROW("address", KIND_TEXT, struct agent_options, address, 0),
     ROW("label", KIND_LABEL, struct agent_options, labels, 0),
@@ -52,6 +53,7 @@ static const struct option_row agent_rows[] = {
 static const struct option_row supervisor_rows[] = {
     ROW("dir", KIND_TEXT, struct supervisor_options, dir, 0),
     ROW("run-as", KIND_TEXT, struct supervisor_options, run_as, 0),
+    ROW("task-uids", KIND_TEXT, struct supervisor_options, task_uids, 0),
     ROW("ready-fd", KIND_FD, struct supervisor_options, ready_fd, DESCRIPTOR_MAX),
 };
 

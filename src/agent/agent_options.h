@@ -12,7 +12,8 @@
 
 struct supervisor_options {
     const char *dir;
-    const char *run_as; /* NULL: runas.h chooses the account */
+    const char *run_as;    /* NULL: runas.h chooses the account */
+    const char *task_uids; /* as taskuid.h reads it; NULL: root's range in /etc/subuid */
     int ready_fd; /* -1: none; gets one line when the supervisor serves: empty, or the error */
 };
 
@@ -34,6 +35,7 @@ struct agent_options {
     const char *dir;
     const char *name; /* NULL: the host's name */
     const char *run_as;
+    const char *task_uids; /* as taskuid.h reads it; NULL: root's range in /etc/subuid */
     const char *resources; /* as written, for example "foo=7 bar=1" */
     const char *address;   /* where other nodes reach this node; NULL: the agent finds out */
     const char *labels[NODE_LABELS_MAX]; /* each "key=value" */

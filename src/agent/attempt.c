@@ -5,7 +5,10 @@
  * Holds (README.md): A2 a key is started at most once; A3 `ended` is recorded after the attempt's
  * last byte of output and after its last process has ended. SPDX-License-Identifier: Apache-2.0 */
 #include "agent/attempt.h"
+#include "agent/attempt_place.h"
+#include "agent/attempt_record.h"
 #include "agent/checkpoint.h"
+#include "agent/ground.h"
 #include "agent/reaper.h"
 #include "agent/spawn.h"
 #include "agent/supervisor_internal.h"
@@ -21,20 +24,6 @@
 
 enum { SIGNAL_CODE_BASE = 128, MARKER_BYTES_MAX = 128 };
 
-static struct record record_of(const struct attempt *attempt, enum record_kind type)
-{
-    return (struct record){.type = type, .key = attempt->key, .at_ms = supervisor_wall_ms()};
-}
-
-static void started_record(const struct attempt *attempt)
-{
-    struct record record = record_of(attempt, RECORD_STARTED);
-    record.at_ms = attempt->started_ms;
-    record.pid = (uint64_t)attempt->pid;
-    record.workdir_used = attempt->workdir_used;
-    spool_put(attempt->sup->spool, &record);
-}
-
 /* Throws output behind the task's limit away, after one line in the output that says so. */
 static long stream_discard(struct attempt_stream *stream)
 {
@@ -49,7 +38,7 @@ static long stream_discard(struct attempt_stream *stream)
     int len = snprintf(marker, sizeof marker,
                        "\n[weir: output is over its limit of %llu bytes, the rest is dropped]\n",
                        (unsigned long long)attempt->output_max);
-    struct record record = record_of(attempt, RECORD_OUTPUT);
+    struct record record = attempt_record_of(attempt, RECORD_OUTPUT);
     record.stream = (unsigned)(stream - attempt->streams) + 1;
     record.offset = stream->offset;
     record.data = (struct str){marker, (size_t)len};
@@ -151,13 +140,22 @@ static void ended_keep(struct attempt *attempt)
     sup->ended_last = attempt;
 }
 
+/* The program of the task cannot be started. */
 static void start_failed(struct attempt *attempt, int error_number, const char *message)
 {
-    struct record record = record_of(attempt, RECORD_SPAWN_FAILED);
-    record.error_number = error_number;
-    record.message = str_of(message);
-    spool_put(attempt->sup->spool, &record);
+    attempt->spawn_error = error_number;
+    attempt_record_spawn_failed(attempt, message);
     ended_keep(attempt);
+}
+
+/* The node cannot start anything now. The task is not to blame: the attempt is lost, so that
+ * another node takes the task. */
+static void start_lost(struct attempt *attempt, const char *why)
+{
+    attempt->lost = true;
+    attempt_record_lost(attempt);
+    ended_keep(attempt);
+    ground_start_failed(attempt->sup, why);
 }
 
 /* Opens both pipes and puts the task's ends of the pipes into `give`. */
@@ -189,8 +187,9 @@ static struct spawn_job *job_make(struct attempt *attempt, const struct start_or
     struct arena *arena = &job->arena;
     char *job_dir = arena_alloc(arena, AGENT_PATH_MAX);
     jobdir_path(sup->jobdirs, attempt->key.task.v, attempt->instance, job_dir);
+    const struct runas_account *account = attempt_place_account(attempt, arena, job_dir);
     struct taskenv_input input = {
-        .order = order, .account = &sup->account, .supervisor = sup->hex, .job_dir = job_dir};
+        .order = order, .account = account, .supervisor = sup->hex, .job_dir = job_dir};
     char **env = taskenv_build(arena, &input);
     char **argv = arena_new(arena, char *, order->argv_count + 2);
     for (size_t i = 0; i < order->argv_count; i++) {
@@ -203,7 +202,7 @@ static struct spawn_job *job_make(struct attempt *attempt, const struct start_or
         .env = env,
         .job_dir = job_dir,
         .workdir = arena_str(arena, order->workdir),
-        .account = &sup->account,
+        .account = account,
         .files = &sup->task_files,
         .null_fd = sup->null_fd,
         .out_fd = give[0],
@@ -212,10 +211,14 @@ static struct spawn_job *job_make(struct attempt *attempt, const struct start_or
     return job;
 }
 
-/* Records why an attempt never ran. `step` is what could not be done for `program`. */
+/* Records why an attempt never ran. `step` is what could not be done for `program`. Without
+ * processes, memory or descriptors the node is at fault, not the program. */
 static void run_failed(struct attempt *attempt, int error_number, const char *step,
                        const char *program)
 {
+    const bool by_node = error_number == EAGAIN || error_number == ENOMEM ||
+                         error_number == EMFILE || error_number == ENFILE ||
+                         error_number == ENOSPC || error_number == EROFS;
     struct supervisor *sup = attempt->sup;
     struct error e;
     (void)fail_errno(&e, ERR_IO, error_number, "cannot %s '%s'", step, program);
@@ -223,8 +226,12 @@ static void run_failed(struct attempt *attempt, int error_number, const char *st
         stream_close(&attempt->streams[i]);
     }
     sup->open_count--;
-    start_failed(attempt, error_number, e.text);
-    jobdir_give(sup->jobdirs, attempt->key.task.v, attempt->instance);
+    if (by_node) {
+        start_lost(attempt, e.text);
+    } else {
+        start_failed(attempt, error_number, e.text);
+    }
+    attempt_place_give(attempt);
     supervisor_idle_check(sup);
 }
 
@@ -234,8 +241,13 @@ static void run(struct attempt *attempt, const struct start_order *order)
 {
     struct supervisor *sup = attempt->sup;
     struct error e;
-    if (jobdir_take(sup->jobdirs, attempt->key.task.v, attempt->instance, &e) != ERR_OK) {
-        start_failed(attempt, EIO, e.text);
+    enum err r = attempt_place_take(attempt, &e);
+    if (r != ERR_OK) {
+        ground_look(sup); /* makes anew what somebody removed */
+        r = attempt_place_take(attempt, &e);
+    }
+    if (r != ERR_OK) {
+        start_lost(attempt, e.text);
         return;
     }
     checkpoint_begin(attempt);
@@ -271,7 +283,7 @@ bool attempt_started(struct spawn_job *job)
     attempt->pid = job->result.pid;
     attempt->workdir_used = job->result.workdir_used;
     (void)map_put(sup->by_pid, &attempt->pid, sizeof attempt->pid, attempt);
-    started_record(attempt);
+    attempt_record_started(attempt);
     checkpoint_watch(sup);
     for (size_t i = 0; i < STREAM_COUNT; i++) {
         stream_watch(&attempt->streams[i]);
@@ -292,7 +304,7 @@ static bool known_answer(struct supervisor *sup, const struct attempt_key *key)
     const struct attempt *known = map_get(sup->attempts, key, sizeof *key);
     if (known != NULL) {
         if (known->state == ATTEMPT_RUNNING || known->state == ATTEMPT_CLOSING) {
-            started_record(known);
+            attempt_record_started(known);
         }
         /* The record of a start under way, or of an unacknowledged end, is still to be reported. */
         return true;
@@ -321,6 +333,7 @@ void attempt_start(struct supervisor *sup, const struct start_order *order)
     attempt->instance = order->instance;
     attempt->sequence = ++sup->start_count;
     attempt->stop_grace_ms = -1;
+    attempt->uid_number = -1;
     attempt->output_max = order->output_max == 0 ? OUTPUT_MAX_DEFAULT : order->output_max;
     for (size_t i = 0; i < STREAM_COUNT; i++) {
         attempt->streams[i].fd = -1;
@@ -424,14 +437,8 @@ bool attempt_finish(struct attempt *attempt)
         }
     }
     checkpoint_look(attempt);
-    struct record record = record_of(attempt, RECORD_ENDED);
-    record.exit_code = attempt->exit_code;
-    record.out_bytes = attempt->streams[0].offset;
-    record.err_bytes = attempt->streams[1].offset;
-    record.cpu_ms = attempt->cpu_ms;
-    record.memory_peak = attempt->memory_peak;
-    spool_put(sup->spool, &record);
-    jobdir_give(sup->jobdirs, attempt->key.task.v, attempt->instance);
+    attempt_record_ended(attempt);
+    attempt_place_give(attempt);
     if (attempt->cgroup != NULL) {
         cgroup_give(sup->cgroups, attempt->cgroup);
         attempt->cgroup = NULL;

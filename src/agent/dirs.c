@@ -2,6 +2,7 @@
 #include "agent/dirs.h"
 
 #include "agent/limits.h"
+#include "base/log.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -51,6 +52,13 @@ int dirs_lock_holder(const char *dir, const char *name)
     return (int)pid;
 }
 
+static bool pid_write(int fd)
+{
+    char text[32];
+    int len = snprintf(text, sizeof text, "%d\n", (int)getpid());
+    return ftruncate(fd, 0) == 0 && pwrite(fd, text, (size_t)len, 0) == len;
+}
+
 must_use enum err dirs_lock(const char *dir, const char *name, int *ret_fd, struct error *e)
 {
     char path[AGENT_PATH_MAX];
@@ -71,15 +79,42 @@ must_use enum err dirs_lock(const char *dir, const char *name, int *ret_fd, stru
         return fail(e, ERR_CONFLICT, "'%s' is in use by the process %d", dir,
                     dirs_lock_holder(dir, name));
     }
-    char text[32];
-    int len = snprintf(text, sizeof text, "%d\n", (int)getpid());
-    if (ftruncate(fd, 0) != 0 || pwrite(fd, text, (size_t)len, 0) != len) {
+    if (!pid_write(fd)) {
         int why = errno;
         (void)close(fd);
         return fail_errno(e, ERR_IO, why, "cannot write '%s'", path);
     }
     *ret_fd = fd;
     return ERR_OK;
+}
+
+bool dirs_still_there(const char *dir, const char *name, int fd)
+{
+    char path[AGENT_PATH_MAX];
+    struct stat by_name;
+    struct stat open_file;
+    (void)snprintf(path, sizeof path, "%s/%s", dir, name);
+    return stat(path, &by_name) == 0 && fstat(fd, &open_file) == 0 &&
+           by_name.st_ino == open_file.st_ino && by_name.st_dev == open_file.st_dev;
+}
+
+must_use enum err dirs_lock_hold(const char *dir, const char *name, int *fd, struct error *e)
+{
+    struct stat info;
+    if (dirs_still_there(dir, name, *fd)) {
+        if (fstat(*fd, &info) == 0 && info.st_size == 0 && !pid_write(*fd)) {
+            return fail_errno(e, ERR_IO, errno, "cannot write '%s/%s'", dir, name);
+        }
+        return ERR_OK;
+    }
+    int fresh;
+    enum err r = dirs_lock(dir, name, &fresh, e);
+    if (r == ERR_OK) {
+        log_warn("a lock was gone and is taken anew", kv_str("lock", name));
+        (void)close(*fd);
+        *fd = fresh;
+    }
+    return r;
 }
 
 must_use enum err dirs_read(const char *dir, const char *name, struct arena *arena, struct str *ret,
@@ -141,7 +176,7 @@ void dirs_log_to_file(const char *dir)
 {
     char path[AGENT_PATH_MAX];
     struct stat info;
-    if (path_of(dir, "supervisor.log", path, NULL) != ERR_OK) {
+    if (path_of(dir, SUPERVISOR_LOG, path, NULL) != ERR_OK) {
         return;
     }
     bool large = stat(path, &info) == 0 && info.st_size > LOG_FILE_MAX;

@@ -1,6 +1,9 @@
 /* dirs.h - the node's directory and its small files. SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#define SUPERVISOR_LOCK "supervisor.lock"
+#define SUPERVISOR_LOG "supervisor.log"
+
 #include "base/arena.h"
 #include "base/fail.h"
 #include "base/str.h"
@@ -26,3 +29,10 @@ must_use enum err dirs_write(const char *dir, const char *name, struct str text,
 /* Sends standard error to D/supervisor.log from now on. A supervisor that held the terminal or pipe
  * of its parent would keep the terminal or pipe open for as long as tasks run. */
 void dirs_log_to_file(const char *dir);
+
+/* Does the name in the directory still lead to the open file? */
+bool dirs_still_there(const char *dir, const char *name, int fd);
+
+/* Takes a lock of ours anew where its file is gone, and writes our pid again where it is cut.
+ * ERR_CONFLICT: another process has the lock by now. */
+must_use enum err dirs_lock_hold(const char *dir, const char *name, int *fd, struct error *e);

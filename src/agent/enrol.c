@@ -162,7 +162,7 @@ static must_use enum err join(const struct agent_options *options, const struct 
 }
 
 must_use enum err enrol_credential(const struct agent_options *options,
-                                   const struct node_spec *node, const char *url,
+                                   const struct node_spec *node, const char *url, const char *known,
                                    struct arena *arena, const char **ret, struct error *e)
 {
     struct str text;
@@ -170,7 +170,22 @@ must_use enum err enrol_credential(const struct agent_options *options,
         *ret = text.p;
         return ERR_OK;
     }
+    if (known != NULL) {
+        enrol_restore(options, known);
+        *ret = arena_str(arena, known);
+        return ERR_OK;
+    }
     return join(options, node, url, arena, ret, e);
+}
+
+void enrol_restore(const struct agent_options *options, const char *credential)
+{
+    struct error e;
+    if (dirs_write(options->dir, FILE_CREDENTIAL, str_of(credential), &e) == ERR_OK) {
+        log_warn("the file of the node's credential was gone or damaged and is written anew");
+    } else {
+        log_error("the file of the node's credential cannot be written", kv_error(&e));
+    }
 }
 
 void enrol_forget(const struct agent_options *options)

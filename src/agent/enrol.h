@@ -13,12 +13,16 @@
 must_use enum err enrol_url(const struct agent_options *options, struct timespec started,
                             struct arena *arena, const char **ret, struct error *e);
 
-/* The node's credential from D/credential. Without the file, joins with the join token and stores
+/* The node's credential from D/credential. Where the file is gone and `known` is not NULL, `known` is
+ * the credential and the file is written anew. Else joins with the join token and stores
  * the credential. ERR_DENIED: there is no join token, or the server refuses the token; trying again
  * cannot help. */
 must_use enum err enrol_credential(const struct agent_options *options,
-                                   const struct node_spec *node, const char *url,
+                                   const struct node_spec *node, const char *url, const char *known,
                                    struct arena *arena, const char **ret, struct error *e);
+
+/* Writes D/credential anew, and logs that. */
+void enrol_restore(const struct agent_options *options, const char *credential);
 
 /* Drops the stored credential, because the server no longer knows it. The next connection joins
  * anew. */

@@ -120,9 +120,14 @@ static void body_put(struct buf *out, const struct frame *frame)
         attempt_bytes_put(out, &frame->key);
         bytes_put_i64(out, frame->grace_ms);
         break;
+    case FRAME_TROUBLE:
+        bytes_put_text(out, frame->trouble);
+        break;
     case FRAME_NONE:
     case FRAME_READY:
     case FRAME_LIST:
+    case FRAME_RENEW:
+    case FRAME_BYE:
         break;
     }
 }
@@ -144,7 +149,7 @@ void frame_put(struct buf *out, const struct frame *frame)
 
 static void body_get(struct bytes_reader *in, struct arena *arena, struct frame *frame)
 {
-    frame->type = (enum frame_type)bytes_get_max(in, FRAME_LIST);
+    frame->type = (enum frame_type)bytes_get_max(in, FRAME_BYE);
     switch (frame->type) {
     case FRAME_HELLO: {
         frame->version = bytes_get_u64(in);
@@ -180,8 +185,13 @@ static void body_get(struct bytes_reader *in, struct arena *arena, struct frame 
     case FRAME_NONE:
         in->bad = true;
         break;
+    case FRAME_TROUBLE:
+        frame->trouble = bytes_get_text(in, arena, ERROR_TEXT_MAX);
+        break;
     case FRAME_READY:
     case FRAME_LIST:
+    case FRAME_RENEW:
+    case FRAME_BYE:
         break;
     }
 }

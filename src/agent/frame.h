@@ -11,7 +11,8 @@
 #include "base/buf.h"
 #include "core/model/ids.h"
 
-enum { FRAME_VERSION = 1, FRAME_HEAD_LEN = 4 };
+/* Version 2 has TROUBLE, RENEW and BYE. An agent also speaks to a supervisor of version 1. */
+enum { FRAME_VERSION_MIN = 1, FRAME_VERSION = 2, FRAME_HEAD_LEN = 4 };
 
 enum frame_type {
     FRAME_NONE,
@@ -20,10 +21,14 @@ enum frame_type {
     FRAME_READY,   /* supervisor: all ATTEMPTs have been sent */
     /* Supervisor: the spool goes up to `at` and holds the first `starts` STARTs of the connection. */
     FRAME_GROWN,
-    FRAME_START, /* agent: a start order */
-    FRAME_STOP,  /* agent: key, grace */
-    FRAME_ACK,   /* agent: the server has every record before `at` */
-    FRAME_LIST,  /* agent: send all ATTEMPTs and READY again */
+    FRAME_START,   /* agent: a start order */
+    FRAME_STOP,    /* agent: key, grace */
+    FRAME_ACK,     /* agent: the server has every record before `at` */
+    FRAME_LIST,    /* agent: send all ATTEMPTs and READY again */
+    FRAME_TROUBLE, /* supervisor: why the node is out of service; "": it is in service */
+    FRAME_RENEW,   /* agent: the spool is damaged, begin a new segment */
+    /* Agent: the agent ends. A supervisor with nothing to do ends too; else it answers READY. */
+    FRAME_BYE,
 };
 
 /* Everything needed to start one attempt. The texts are borrowed. */
@@ -59,6 +64,7 @@ struct frame {
     uint64_t pid;                        /* HELLO */
     unsigned char id[SUPERVISOR_ID_LEN]; /* HELLO */
     uint64_t starts;                     /* GROWN */
+    const char *trouble;                 /* TROUBLE */
     struct start_order start;            /* START; the texts are in the decoder's arena */
 };
 

@@ -14,6 +14,7 @@ enum inbox_type {
     INBOX_STREAM_ENDED, /* stream: the connection has ended, or could not be made */
     INBOX_ACKED,        /* reporter: the server has every record before `at` */
     INBOX_STALE,        /* reporter: the server refuses our credential, epoch or incarnation */
+    INBOX_DAMAGED,      /* reporter: a record of the spool cannot be read */
     /* Reporter: the dead supervisor is fully reported; the spool goes on with `supervisor`. */
     INBOX_CROSSED,
 };

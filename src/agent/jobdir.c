@@ -147,6 +147,61 @@ static must_use enum err open_dirs(struct jobdirs *dirs, struct error *e)
     return ERR_OK;
 }
 
+static void close_dirs(struct jobdirs *dirs)
+{
+    if (dirs->job_fd >= 0) {
+        (void)close(dirs->job_fd);
+    }
+    if (dirs->ready_fd >= 0) {
+        (void)close(dirs->ready_fd);
+    }
+    dirs->job_fd = -1;
+    dirs->ready_fd = -1;
+}
+
+/* Opens the directories anew and finds what is ready there. */
+static must_use enum err renew(struct jobdirs *dirs, struct error *e)
+{
+    close_dirs(dirs);
+    vec_clear(&dirs->full);
+    vec_clear(&dirs->empty);
+    enum err r = open_dirs(dirs, e);
+    if (r == ERR_OK) {
+        shells_find(dirs);
+    }
+    return r;
+}
+
+/* Does D/job still lead to the open directory, and job/.ready likewise? */
+static bool in_place(const struct jobdirs *dirs)
+{
+    char path[AGENT_PATH_MAX];
+    struct stat by_name;
+    struct stat job;
+    struct stat ready_name;
+    struct stat ready;
+    (void)snprintf(path, sizeof path, "%s/job", dirs->dir);
+    return stat(path, &by_name) == 0 && fstat(dirs->job_fd, &job) == 0 &&
+           by_name.st_ino == job.st_ino &&
+           fstatat(dirs->job_fd, ".ready", &ready_name, AT_SYMLINK_NOFOLLOW) == 0 &&
+           fstat(dirs->ready_fd, &ready) == 0 && ready_name.st_ino == ready.st_ino;
+}
+
+must_use enum err jobdir_hold(struct jobdirs *dirs, struct error *e)
+{
+    if (!in_place(dirs)) {
+        enum err r = renew(dirs, e);
+        if (r != ERR_OK) {
+            return r;
+        }
+    }
+    if (faccessat(dirs->job_fd, ".", W_OK | X_OK, AT_EACCESS) != 0 ||
+        faccessat(dirs->ready_fd, ".", W_OK | X_OK, AT_EACCESS) != 0) {
+        return fail_errno(e, ERR_IO, errno, "cannot make job directories in '%s/job'", dirs->dir);
+    }
+    return dirs->full.count == 0 ? shell_make(dirs, e) : ERR_OK;
+}
+
 must_use enum err jobdir_new(const char *dir, const struct runas_account *account,
                              struct jobdirs **ret, struct error *e)
 {
@@ -176,12 +231,7 @@ void jobdir_free(struct jobdirs *dirs)
     if (dirs == NULL) {
         return;
     }
-    if (dirs->job_fd >= 0) {
-        (void)close(dirs->job_fd);
-    }
-    if (dirs->ready_fd >= 0) {
-        (void)close(dirs->ready_fd);
-    }
+    close_dirs(dirs);
     vec_done(&dirs->full);
     vec_done(&dirs->empty);
     map_free(dirs->live);
@@ -220,7 +270,7 @@ static bool take_whole(struct jobdirs *dirs, uint64_t shell, uint64_t task, uint
     return renameat(dirs->job_fd, from, dirs->job_fd, to) == 0;
 }
 
-must_use enum err jobdir_take(struct jobdirs *dirs, uint64_t task, uint64_t instance,
+static must_use enum err take(struct jobdirs *dirs, uint64_t task, uint64_t instance,
                               struct error *e)
 {
     if (dirs->full.count == 0) {
@@ -251,12 +301,36 @@ must_use enum err jobdir_take(struct jobdirs *dirs, uint64_t task, uint64_t inst
     return ERR_OK;
 }
 
+must_use enum err jobdir_take(struct jobdirs *dirs, uint64_t task, uint64_t instance,
+                              struct error *e)
+{
+    enum err r = take(dirs, task, instance, e);
+    if (r == ERR_OK) {
+        return r;
+    }
+    /* A person may have removed the directories, or some of the ready ones. */
+    r = renew(dirs, e);
+    return r == ERR_OK ? take(dirs, task, instance, e) : r;
+}
+
+must_use enum err jobdir_own(struct jobdirs *dirs, uint64_t task, uint64_t instance, uid_t uid,
+                             gid_t gid, struct error *e)
+{
+    char inside[NAME_MAX_LEN];
+    pair_name(inside, task, instance);
+    if (fchownat(dirs->job_fd, inside, uid, gid, AT_SYMLINK_NOFOLLOW) != 0) {
+        return fail_errno(e, ERR_IO, errno, "cannot give away the job directory '%s'", inside);
+    }
+    return ERR_OK;
+}
+
 enum content { CONTENT_NONE, CONTENT_ONE, CONTENT_MORE };
 
-/* Counts the directory's entries. Sets the mode to 0700 again, because the owner may have changed
- * it. */
-static enum content content_of(int at_fd, const char *name, bool is_inside)
+/* Counts the directory's entries. Sets mode and owner of an empty inside again, because the task may
+ * have changed the mode and have been the owner. */
+static enum content content_of(const struct jobdirs *dirs, const char *name, bool is_inside)
 {
+    int at_fd = dirs->job_fd;
     int fd = openat(at_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     DIR *entries = fd < 0 ? NULL : fdopendir(fd);
     if (entries == NULL) {
@@ -273,6 +347,10 @@ static enum content content_of(int at_fd, const char *name, bool is_inside)
     struct stat info;
     if (is_inside && count == 0 && fstat(fd, &info) == 0 && (info.st_mode & 07777) != 0700) {
         (void)fchmod(fd, 0700);
+    }
+    if (is_inside && count == 0 && dirs->account.switch_user &&
+        fchown(fd, dirs->account.uid, dirs->account.gid) != 0) {
+        count = 2; /* the directory stays with its task */
     }
     (void)closedir(entries);
     return count == 0 ? CONTENT_NONE : count == 1 ? CONTENT_ONE : CONTENT_MORE;
@@ -326,11 +404,11 @@ void jobdir_give(struct jobdirs *dirs, uint64_t task, uint64_t instance)
     uintptr_t live = live_count(dirs, task);
     must(live > 0);
     live_set(dirs, task, live - 1);
-    if (content_of(dirs->job_fd, inside, true) != CONTENT_NONE) {
+    if (content_of(dirs, inside, true) != CONTENT_NONE) {
         return;
     }
     if (live == 1 && dirs->full.count < SHELLS_MAX &&
-        content_of(dirs->job_fd, outer, false) == CONTENT_ONE && give_whole(dirs, task, instance)) {
+        content_of(dirs, outer, false) == CONTENT_ONE && give_whole(dirs, task, instance)) {
         return;
     }
     give_inside(dirs, inside);

@@ -26,12 +26,20 @@ void jobdir_free(struct jobdirs *dirs);
 must_use enum err jobdir_take(struct jobdirs *dirs, uint64_t task, uint64_t instance,
                               struct error *e);
 
+/* Gives the instance's directory, as jobdir_take() made it, to another user. jobdir_give() takes it
+ * back. */
+must_use enum err jobdir_own(struct jobdirs *dirs, uint64_t task, uint64_t instance, uid_t uid,
+                             gid_t gid, struct error *e);
+
 /* The instance has ended: its directory returns to the pool when empty, else it stays. */
 void jobdir_give(struct jobdirs *dirs, uint64_t task, uint64_t instance);
 
 /* Makes one ready directory if the pool is short. True: more are missing. Call at the end of a loop
  * turn. */
 bool jobdir_refill(struct jobdirs *dirs);
+
+/* Makes D/job anew where it is gone. ERR_IO: no job directory can be made. */
+must_use enum err jobdir_hold(struct jobdirs *dirs, struct error *e);
 
 /* How many directories are ready. */
 size_t jobdir_ready(const struct jobdirs *dirs);

@@ -5,6 +5,7 @@
 #include "agent/agent_internal.h"
 
 #include "agent/cgroup.h"
+#include "agent/crashes.h"
 #include "agent/session.h"
 #include "agent/spool_reader.h"
 #include "agent/strays.h"
@@ -13,10 +14,14 @@
 
 #include <sys/epoll.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
     LAUNCH_RETRY_MS = 1000,
+    BYE_TRIES_MAX = 1000, /* a second in all */
+    BYE_WAIT_US = 1000,
+    REST_SLACK_MS = 100,    /* so that a rest is over when its timer is due */
     STRAY_ROUNDS_MAX = 100, /* looks for the processes of a dead supervisor, STRAY_ROUND_MS apart */
 };
 
@@ -55,6 +60,28 @@ static bool last_writer(const char *dir, unsigned char *ret_id)
     uint64_t high;
     spool_range(dir, &low, &high);
     return high != 0 && writer_of(dir, high, ret_id);
+}
+
+static int64_t wall_ms(void)
+{
+    struct timespec now;
+    must(clock_gettime(CLOCK_REALTIME, &now) == 0);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* After a crash loop the node takes no tasks for a while, and says so. */
+static void rest_look(void *ctx)
+{
+    struct agent *agent = ctx;
+    char why[sizeof agent->crash_trouble] = "";
+    int64_t rest_ms = crashes_rest_ms(agent->options.dir, wall_ms(), why, sizeof why);
+    if (rest_ms > 0) {
+        loop_timer_set(agent->rest_timer, loop_now_ms(agent->loop) + rest_ms + REST_SLACK_MS);
+    }
+    if (strcmp(why, agent->crash_trouble) != 0) {
+        (void)str_copy(agent->crash_trouble, sizeof agent->crash_trouble, why);
+        session_trouble(agent);
+    }
 }
 
 static void supervisor_died(struct agent *agent);
@@ -113,6 +140,12 @@ static void frame_take(struct agent *agent, const struct frame *frame)
     case FRAME_GROWN:
         grown(agent, frame);
         break;
+    case FRAME_TROUBLE:
+        (void)str_copy(agent->ground_trouble, sizeof agent->ground_trouble, frame->trouble);
+        session_trouble(agent);
+        break;
+    case FRAME_BYE:
+    case FRAME_RENEW:
     case FRAME_NONE:
     case FRAME_HELLO:
     case FRAME_START:
@@ -172,11 +205,11 @@ static must_use enum err hello_take(struct supclient *client, struct frame *ret,
     if (frame.type != FRAME_READY || ret->type != FRAME_HELLO) {
         return fail(e, ERR_TIMEOUT, "the supervisor does not say hello");
     }
-    if (ret->version != FRAME_VERSION) {
+    if (ret->version < FRAME_VERSION_MIN || ret->version > FRAME_VERSION) {
         return fail(
             e, ERR_CONFLICT,
-            "the supervisor speaks version %llu, not %d: let its tasks end, then start anew",
-            (unsigned long long)ret->version, FRAME_VERSION);
+            "the supervisor speaks version %llu, not %d to %d: let its tasks end, then start anew",
+            (unsigned long long)ret->version, FRAME_VERSION_MIN, FRAME_VERSION);
     }
     return ERR_OK;
 }
@@ -205,10 +238,11 @@ static must_use enum err supervisor_reach(struct agent *agent, struct frame *ret
     enum err r = supervisor_greet(dir, &client, ret_hello, e);
     if (r == ERR_UNREACHABLE) {
         unsigned char id[SUPERVISOR_ID_LEN];
+        crashes_note(dir, wall_ms());
         if (last_writer(dir, id)) {
             leftovers_end(id);
         }
-        r = supclient_launch(dir, agent->options.run_as, e);
+        r = supclient_launch(dir, agent->options.run_as, agent->options.task_uids, e);
         r = r == ERR_OK ? supervisor_greet(dir, &client, ret_hello, e) : r;
     }
     if (r != ERR_OK) {
@@ -216,6 +250,7 @@ static must_use enum err supervisor_reach(struct agent *agent, struct frame *ret
     }
     agent->supervisor = client;
     memcpy(agent->supervisor_id, ret_hello->id, SUPERVISOR_ID_LEN);
+    agent->supervisor_version = ret_hello->version;
     agent->ordered_seen = 0;
     vec_clear(&agent->ordered);
     vec_clear(&agent->attempts);
@@ -238,6 +273,7 @@ static void launch(void *ctx)
         loop_timer_set(agent->launch_timer, loop_now_ms(agent->loop) + LAUNCH_RETRY_MS);
         return;
     }
+    rest_look(agent);
     reporter_grown(agent->reporter); /* the new segment says that the old supervisor is dead */
     if (!agent->streaming) {
         session_restart(agent);
@@ -251,6 +287,7 @@ static void supervisor_drop(struct agent *agent)
     supclient_free(agent->supervisor);
     agent->supervisor = NULL;
     agent->listing = 0;
+    agent->ground_trouble[0] = '\0';
 }
 
 static void supervisor_died(struct agent *agent)
@@ -273,6 +310,8 @@ must_use enum err keeper_begin(struct agent *agent, struct error *e)
         return r;
     }
     agent->launch_timer = loop_timer_new(agent->loop, launch, agent);
+    agent->rest_timer = loop_timer_new(agent->loop, rest_look, agent);
+    rest_look(agent);
     if (!writer_of(agent->options.dir, hello.acked.segment, agent->speaking_id)) {
         memcpy(agent->speaking_id, agent->supervisor_id, SUPERVISOR_ID_LEN);
     }
@@ -299,6 +338,7 @@ void keeper_end(struct agent *agent)
         supervisor_drop(agent);
     }
     loop_timer_free(agent->launch_timer);
+    loop_timer_free(agent->rest_timer);
     vec_done(&agent->attempts);
     vec_done(&agent->ordered);
 }
@@ -371,6 +411,36 @@ void keeper_ack(struct agent *agent, struct spool_position at)
 {
     if (agent->supervisor != NULL) {
         supclient_put(agent->supervisor, &(struct frame){.type = FRAME_ACK, .at = at});
+    }
+}
+
+void keeper_bye(struct agent *agent)
+{
+    struct arena arena;
+    struct frame frame = {.type = FRAME_BYE};
+    if (agent->supervisor == NULL || agent->supervisor_version < FRAME_VERSION) {
+        return;
+    }
+    arena_init(&arena);
+    supclient_put(agent->supervisor, &frame);
+    enum supclient_got got =
+        supclient_flush(agent->supervisor) ? SUPCLIENT_NOTHING : SUPCLIENT_GONE;
+    for (int i = 0; i < BYE_TRIES_MAX && got != SUPCLIENT_GONE; i++) {
+        got = supclient_get(agent->supervisor, &arena, &frame);
+        if (got == SUPCLIENT_FRAME && frame.type == FRAME_READY) {
+            break; /* the supervisor goes on with its tasks */
+        }
+        if (got == SUPCLIENT_NOTHING) {
+            (void)usleep(BYE_WAIT_US);
+        }
+    }
+    arena_done(&arena);
+}
+
+void keeper_renew(struct agent *agent)
+{
+    if (agent->supervisor != NULL && agent->supervisor_version >= FRAME_VERSION) {
+        supclient_put(agent->supervisor, &(struct frame){.type = FRAME_RENEW});
     }
 }
 

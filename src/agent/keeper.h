@@ -22,6 +22,12 @@ void keeper_ack(struct agent *agent, struct spool_position at);
 
 /* Asks the supervisor for its attempts. The answer leads to session_listed(), or to the stop of all
  * attempts. */
+/* The spool is damaged: asks the supervisor for a new segment. */
+void keeper_renew(struct agent *agent);
+
+/* Tells the supervisor that the agent ends. Waits a moment for a supervisor that ends too. */
+void keeper_bye(struct agent *agent);
+
 void keeper_list(struct agent *agent, enum listing why);
 
 /* Sends what was gathered in this loop turn. */

@@ -4,6 +4,7 @@
 #include "agent/link.h"
 
 #include "agent/attempt.h"
+#include "agent/ground.h"
 #include "agent/supervisor_internal.h"
 #include "agent/unixsock.h"
 #include "base/log.h"
@@ -116,6 +117,16 @@ static void frame_do(struct supervisor *sup, const struct frame *frame)
     case FRAME_LIST:
         attempts_say(sup);
         break;
+    case FRAME_RENEW:
+        ground_spool_renew(sup);
+        break;
+    case FRAME_BYE:
+        if (!supervisor_end_idle(sup)) {
+            link_say(sup, &(struct frame){.type = FRAME_READY});
+            link_flush(sup);
+        }
+        break;
+    case FRAME_TROUBLE:
     case FRAME_NONE:
     case FRAME_HELLO:
     case FRAME_ATTEMPT:
@@ -220,6 +231,7 @@ static void greet(struct supervisor *sup)
     memcpy(hello.id, sup->id, sizeof hello.id);
     link_say(sup, &hello);
     attempts_say(sup);
+    link_trouble(sup);
 }
 
 static void link_accept(void *ctx, uint32_t events)
@@ -250,12 +262,40 @@ static void link_accept(void *ctx, uint32_t events)
     greet(sup);
 }
 
+void link_trouble(struct supervisor *sup)
+{
+    if (sup->link.fd >= 0) {
+        link_say(sup, &(struct frame){.type = FRAME_TROUBLE, .trouble = sup->trouble});
+        link_flush(sup);
+    }
+}
+
+must_use enum err link_hold(struct supervisor *sup, struct error *e)
+{
+    if (unixsock_inode(sup->dir) == sup->socket_inode) {
+        return ERR_OK;
+    }
+    int fd;
+    enum err r = unixsock_listen(sup->dir, &fd, e);
+    if (r != ERR_OK) {
+        return r;
+    }
+    log_warn("the supervisor's socket was gone and is made anew");
+    loop_fd_remove(sup->listen_watch);
+    (void)close(sup->listen_fd);
+    sup->listen_fd = fd;
+    sup->socket_inode = unixsock_inode(sup->dir);
+    sup->listen_watch = loop_fd_add(sup->loop, fd, EPOLLIN, link_accept, sup);
+    return ERR_OK;
+}
+
 must_use enum err link_listen(struct supervisor *sup, struct error *e)
 {
     enum err r = unixsock_listen(sup->dir, &sup->listen_fd, e);
     if (r != ERR_OK) {
         return r;
     }
+    sup->socket_inode = unixsock_inode(sup->dir);
     sup->link.more = loop_timer_new(sup->loop, frames_do, sup);
     sup->listen_watch = loop_fd_add(sup->loop, sup->listen_fd, EPOLLIN, link_accept, sup);
     return ERR_OK;

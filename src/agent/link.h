@@ -7,5 +7,11 @@
 must_use enum err link_listen(struct supervisor *sup, struct error *e);
 void link_close(struct supervisor *sup);
 
+/* Makes the socket anew where it is gone. */
+must_use enum err link_hold(struct supervisor *sup, struct error *e);
+
+/* Tells the agent why the node is out of service, or that it is in service. */
+void link_trouble(struct supervisor *sup);
+
 /* Tells the agent how far the spool goes. Call after the spool was written. */
 void link_grown(struct supervisor *sup);

@@ -9,6 +9,7 @@
 #include "agent/open_attempts.h"
 #include "agent/report_client.h"
 #include "agent/spool_reader.h"
+#include "agent/spool_report.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/vec.h"
@@ -55,6 +56,7 @@ struct reporter {
     int grown_told; /* a NOTE_GROWN is under way */
     struct spool_reader *reader;
     struct spool_position acked;
+    struct spool_position damage_told;
     struct open_attempts *open_attempts;
     VEC(struct agent_report) extras; /* reports that stand in no spool: lost, refused */
     struct report_client client;     /* open once the server has welcomed the agent */
@@ -77,48 +79,6 @@ struct report_batch {
     struct spool_position end;
 };
 
-static void report_of(const struct record *record, struct arena *arena, struct agent_report *ret)
-{
-    *ret = (struct agent_report){.key = record->key, .at_ms = record->at_ms, .text = ""};
-    switch (record->type) {
-    case RECORD_STARTED:
-        ret->type = AGENT_STARTED;
-        ret->pid = (uint32_t)record->pid;
-        ret->workdir_missed = !record->workdir_used;
-        break;
-    case RECORD_OUTPUT:
-        ret->type = AGENT_OUTPUT;
-        ret->stream = record->stream;
-        ret->offset = record->offset;
-        ret->data = record->data;
-        break;
-    case RECORD_ENDED:
-        ret->type = AGENT_ENDED;
-        ret->exit_code = record->exit_code;
-        ret->out_bytes = record->out_bytes;
-        ret->err_bytes = record->err_bytes;
-        ret->cpu_ms = (int64_t)record->cpu_ms;
-        ret->memory_peak_bytes = (int64_t)record->memory_peak;
-        break;
-    case RECORD_SPAWN_FAILED:
-        ret->type = AGENT_SPAWN_FAILED;
-        ret->exit_code = record->error_number;
-        ret->text = arena_strn(arena, record->message.p, record->message.len);
-        break;
-    case RECORD_CHECKPOINT:
-        ret->type = AGENT_CHECKPOINT;
-        break;
-    case RECORD_LOST:
-        ret->type = AGENT_LOST;
-        break;
-    case RECORD_NONE:
-    case RECORD_SEGMENT:
-    case RECORD_ACCEPTED:
-        must(false);
-        break;
-    }
-}
-
 /* The spool passes to another supervisor. All reports of the last supervisor were taken, so its
  * open attempts are lost. Reports of the next supervisor wait for a hello in that supervisor's
  * name, which INBOX_CROSSED leads to. */
@@ -136,6 +96,19 @@ static void cross(struct reporter *reporter, const struct record *record)
     inbox_send(reporter->inbox, message);
 }
 
+/* Says once for each place that the spool is damaged there. */
+static void damage_tell(struct reporter *reporter)
+{
+    struct spool_position at = spool_reader_at(reporter->reader);
+    if (spool_reader_damaged(reporter->reader) &&
+        spool_position_compare(at, reporter->damage_told) != 0) {
+        reporter->damage_told = at;
+        log_error("a record of the spool is damaged", kv_u64("segment", at.segment),
+                  kv_u64("byte", at.offset));
+        inbox_send(reporter->inbox, inbox_message_new(INBOX_DAMAGED));
+    }
+}
+
 /* Adds records from the spool until the batch is full, the spool is at its end, or another
  * supervisor begins. A batch never spans two supervisors: cross() changes the open attempts, so the
  * records could not be read a second time. */
@@ -150,6 +123,7 @@ static void records_add(struct reporter *reporter, struct report_batch *batch)
         }
         if (!spool_reader_next(reporter->reader, &record)) {
             reporter->more = false;
+            damage_tell(reporter);
             return;
         }
         size_t need = record.data.len / 3 * 4 + record.message.len * 2 + REPORT_OVERHEAD;
@@ -167,7 +141,7 @@ static void records_add(struct reporter *reporter, struct report_batch *batch)
         } else {
             struct agent_report report;
             open_attempts_note(reporter->open_attempts, &record);
-            report_of(&record, &batch->arena, &report);
+            spool_report_of(&record, &batch->arena, &report);
             agent_report_batch_add(&batch->json, &report);
             batch->count++;
         }

@@ -28,12 +28,36 @@ static void connect_due(void *ctx)
     }
 }
 
+/* Why the node is out of service; "": it is in service. */
+static const char *trouble_of(const struct agent *agent)
+{
+    return agent->crash_trouble[0] != '\0' ? agent->crash_trouble : agent->ground_trouble;
+}
+
+void session_trouble(struct agent *agent)
+{
+    const char *trouble = trouble_of(agent);
+    if (strcmp(trouble, agent->trouble_told) == 0) {
+        return;
+    }
+    if (trouble[0] != '\0') {
+        log_error("the node takes no tasks", kv_str("why", trouble));
+    } else {
+        log_info("the node takes tasks again");
+    }
+    if (agent->stream != NULL) {
+        session_restart(agent);
+    }
+}
+
 void session_listed(struct agent *agent)
 {
     if (agent->streaming) {
         return;
     }
+    (void)str_copy(agent->trouble_told, sizeof agent->trouble_told, trouble_of(agent));
     struct stream_hello hello = {.closing = keeper_closing(agent),
+                                 .trouble = agent->trouble_told,
                                  .attempts = agent->attempts.at,
                                  .attempt_count = agent->attempts.count};
     memcpy(hello.supervisor, agent->speaking_id, sizeof hello.supervisor);
@@ -207,6 +231,9 @@ void session_take(struct agent *agent, struct inbox_message *message)
     case INBOX_STALE:
         log_warn("the server refuses the reports as stale, connecting again");
         session_restart(agent);
+        break;
+    case INBOX_DAMAGED:
+        keeper_renew(agent);
         break;
     case INBOX_CROSSED:
         keeper_crossed(agent, message->supervisor);

@@ -15,3 +15,7 @@ void session_take(struct agent *agent, struct inbox_message *message);
 
 /* Drops the connection, if there is one, and says hello anew after a short wait at most. */
 void session_restart(struct agent *agent);
+
+/* Call when the reason why the node is out of service may have changed. Logs the change and says it in a
+ * new hello. */
+void session_trouble(struct agent *agent);

@@ -101,13 +101,72 @@ static void segment_head_put(struct spool *spool)
     spool->head_len = spool->gathered.len;
 }
 
+/* Sums up the sizes of the segments below the newest one that are still there. */
+static void older_count(struct spool *spool, uint64_t end)
+{
+    spool->older_bytes = 0;
+    for (uint64_t i = spool->low; i != 0 && i < end; i++) {
+        spool->older_bytes += segment_size(spool->dir, i);
+    }
+}
+
+static must_use enum err spool_dir_make(const char *dir, struct error *e)
+{
+    char path[AGENT_PATH_MAX];
+    (void)snprintf(path, sizeof path, "%s/spool", dir);
+    if (mkdir(path, 0700) != 0 && errno != EEXIST) {
+        return fail_errno(e, ERR_IO, errno, "cannot make the spool '%s'", path);
+    }
+    return ERR_OK;
+}
+
+bool spool_sound(const struct spool *spool)
+{
+    char path[AGENT_PATH_MAX];
+    struct stat by_name;
+    struct stat open_file;
+    spool_path(spool->dir, spool->segment, path);
+    if (stat(path, &by_name) != 0 || fstat(spool->fd, &open_file) != 0 ||
+        by_name.st_ino != open_file.st_ino || (uint64_t)open_file.st_size != spool->written) {
+        return false;
+    }
+    uint64_t first = spool->acked.segment > spool->low ? spool->acked.segment : spool->low;
+    for (uint64_t i = first; i < spool->segment; i++) {
+        if (segment_size(spool->dir, i) == 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+must_use enum err spool_renew(struct spool *spool, struct error *e)
+{
+    enum err r = spool_dir_make(spool->dir, e);
+    r = r == ERR_OK ? segment_open(spool, spool->segment + 1, e) : r;
+    if (r != ERR_OK) {
+        return r;
+    }
+    while (spool->low < spool->segment && segment_size(spool->dir, spool->low) == 0) {
+        spool->low++;
+    }
+    /* What stands before the first segment that is left cannot be acknowledged any more. */
+    struct spool_position first = {spool->low, 0};
+    spool->acked = spool_position_compare(spool->acked, first) < 0 ? first : spool->acked;
+    older_count(spool, spool->segment);
+    struct buf rest = spool->gathered;
+    buf_init(&spool->gathered, GATHER_BYTES_MAX);
+    segment_head_put(spool);
+    buf_add(&spool->gathered, rest.data, rest.len);
+    buf_done(&rest);
+    return ERR_OK;
+}
+
 must_use enum err spool_new(const struct spool_options *options, struct spool **ret,
                             struct error *e)
 {
-    char path[AGENT_PATH_MAX];
-    (void)snprintf(path, sizeof path, "%s/spool", options->dir);
-    if (mkdir(path, 0700) != 0 && errno != EEXIST) {
-        return fail_errno(e, ERR_IO, errno, "cannot make the spool '%s'", path);
+    enum err r = spool_dir_make(options->dir, e);
+    if (r != ERR_OK) {
+        return r;
     }
     struct spool *spool = xcalloc(1, sizeof *spool);
     spool->options = *options;
@@ -116,12 +175,10 @@ must_use enum err spool_new(const struct spool_options *options, struct spool **
     buf_init(&spool->gathered, GATHER_BYTES_MAX);
     uint64_t high;
     spool_range(spool->dir, &spool->low, &high);
-    for (uint64_t i = spool->low; i != 0 && i <= high; i++) {
-        spool->older_bytes += segment_size(spool->dir, i);
-    }
+    older_count(spool, high + 1);
     spool->low = spool->low == 0 ? 1 : spool->low;
     spool->acked = (struct spool_position){spool->low, 0};
-    enum err r = segment_open(spool, high + 1, e);
+    r = segment_open(spool, high + 1, e);
     if (r != ERR_OK) {
         spool_free(spool);
         return r;

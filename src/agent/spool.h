@@ -52,6 +52,14 @@ long spool_put_from(struct spool *spool, const struct record *record, int fd, si
 /* Writes the gathered records. ERR_IO: the records stay gathered; try again later. */
 must_use enum err spool_flush(struct spool *spool, struct error *e);
 
+/* Are all segments that are not acknowledged still there, and does the newest one hold what was
+ * written to it? */
+bool spool_sound(const struct spool *spool);
+
+/* Begins a new segment in front of the gathered records, because an older one was lost or damaged.
+ * Makes D/spool anew where it is gone. The caller puts again what is not acknowledged. */
+must_use enum err spool_renew(struct spool *spool, struct error *e);
+
 /* Where the next record will stand, gathered records included. */
 struct spool_position spool_end(const struct spool *spool);
 

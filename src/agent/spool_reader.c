@@ -5,10 +5,12 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "agent/spool_reader.h"
 
+#include "base/log.h"
 #include "base/mem.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { WINDOW_BYTES = 2 * (SPOOL_RECORD_MAX + RECORD_HEAD_LEN) };
@@ -20,6 +22,7 @@ struct spool_reader {
     uint64_t offset;     /* where the next record begins */
     uint64_t window_off; /* file offset of window[0] */
     size_t window_len;
+    bool damaged;
     struct arena arena;
     char window[WINDOW_BYTES];
 };
@@ -33,6 +36,7 @@ struct spool_reader *spool_reader_new(const char *dir, uint64_t segment)
     reader->offset = 0;
     reader->window_off = 0;
     reader->window_len = 0;
+    reader->damaged = false;
     arena_init(&reader->arena);
     return reader;
 }
@@ -105,6 +109,7 @@ static bool record_here(struct spool_reader *reader, struct record *ret)
         window_fill(reader);
         len = window_get(reader, ret);
     }
+    reader->damaged = len < 0;
     if (len <= 0) {
         return false;
     }
@@ -112,18 +117,57 @@ static bool record_here(struct spool_reader *reader, struct record *ret)
     return true;
 }
 
-/* Goes on to the next segment, when it exists and the current segment has no more records. */
-static bool segment_next(struct spool_reader *reader)
+/* The next segment that exists; 0: none. Segments in between were removed by somebody. */
+static uint64_t segment_after(const struct spool_reader *reader)
 {
     int fd = segment_try(reader, reader->segment + 1);
+    if (fd >= 0) {
+        (void)close(fd);
+        return reader->segment + 1;
+    }
+    uint64_t low;
+    uint64_t high;
+    spool_range(reader->dir, &low, &high);
+    if (high <= reader->segment) {
+        return 0;
+    }
+    for (uint64_t i = low > reader->segment ? low : reader->segment + 1; i < high; i++) {
+        fd = segment_try(reader, i);
+        if (fd >= 0) {
+            (void)close(fd);
+            return i;
+        }
+    }
+    return high;
+}
+
+/* Goes on to a later segment, and says what is skipped: the rest of this segment where it cannot be
+ * read, and segments that are gone. */
+static bool segment_next(struct spool_reader *reader, uint64_t segment)
+{
+    struct stat info;
+    int fd = segment_try(reader, segment);
     if (fd < 0) {
         return false;
     }
+    bool cut = reader->fd >= 0 && fstat(reader->fd, &info) == 0 &&
+               (uint64_t)info.st_size != reader->offset;
+    if (reader->fd < 0 || cut || segment != reader->segment + 1) {
+        log_warn("a part of the spool cannot be read and is skipped",
+                 kv_u64("from_segment", reader->segment), kv_u64("from_byte", reader->offset),
+                 kv_u64("to_segment", segment));
+    }
     segment_close(reader);
     reader->fd = fd;
-    reader->segment++;
+    reader->segment = segment;
     reader->offset = 0;
+    reader->damaged = false;
     return true;
+}
+
+bool spool_reader_damaged(const struct spool_reader *reader)
+{
+    return reader->damaged;
 }
 
 bool spool_reader_next(struct spool_reader *reader, struct record *ret)
@@ -132,23 +176,19 @@ bool spool_reader_next(struct spool_reader *reader, struct record *ret)
         if (reader->fd < 0) {
             reader->fd = segment_try(reader, reader->segment);
         }
-        if (reader->fd < 0) {
-            return false;
-        }
-        if (record_here(reader, ret)) {
+        if (reader->fd >= 0 && record_here(reader, ret)) {
             return true;
         }
         /* Since the last read, the writer may have added to this segment and begun the next. So the
          * reader reads this segment once more after it knows that the next segment exists. */
-        int next = segment_try(reader, reader->segment + 1);
-        if (next < 0) {
+        uint64_t next = segment_after(reader);
+        if (next == 0) {
             return false;
         }
-        (void)close(next);
-        if (record_here(reader, ret)) {
+        if (reader->fd >= 0 && record_here(reader, ret)) {
             return true;
         }
-        if (!segment_next(reader)) {
+        if (!segment_next(reader, next)) {
             return false;
         }
     }

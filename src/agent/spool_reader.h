@@ -14,6 +14,10 @@ void spool_reader_free(struct spool_reader *reader);
  * record for now. An incomplete record is skipped when another segment follows. */
 bool spool_reader_next(struct spool_reader *reader, struct record *ret);
 
+/* Did the last call stop at a record that is damaged? The records behind it are read once another
+ * segment follows. */
+bool spool_reader_damaged(const struct spool_reader *reader);
+
 /* The place behind the record that was returned last. */
 struct spool_position spool_reader_at(const struct spool_reader *reader);
 

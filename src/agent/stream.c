@@ -32,6 +32,7 @@ struct stream {
     volatile int stop;
     uint64_t epoch_seen;
     uint64_t fact_seen; /* of this process's life */
+    char *credential;   /* the last credential that the server accepted; NULL: none yet */
 };
 
 struct stream_request {
@@ -108,12 +109,27 @@ static void hello_put(const struct stream *stream, const struct stream_request *
                                 .attempts = request->hello.attempts,
                                 .attempt_count = (uint32_t)request->hello.attempt_count};
     memcpy(hello.node.supervisor, request->hello.supervisor, SUPERVISOR_ID_LEN);
+    hello.node.trouble = request->hello.trouble;
     hello.node.address = stream->options.options->address;
     if (hello.node.address == NULL) {
         identity_address(url, address, sizeof address);
         hello.node.address = address;
     }
     agent_hello_encode(&hello, out);
+}
+
+/* The credential is revoked, or its node was removed: the next try joins anew. Where the file does
+ * not have the credential that the server took before, the file is damaged and is written anew. */
+static void credential_refused(const struct connection *connection)
+{
+    struct stream *stream = connection->stream;
+    if (stream->credential != NULL && strcmp(stream->credential, connection->credential) != 0) {
+        enrol_restore(stream->options.options, stream->credential);
+        return;
+    }
+    free(stream->credential);
+    stream->credential = NULL;
+    enrol_forget(stream->options.options);
 }
 
 static must_use enum err orders_take(struct connection *connection, const struct buf *hello,
@@ -136,9 +152,12 @@ static must_use enum err orders_take(struct connection *connection, const struct
     struct http_reply reply = {0};
     enum err r = http_client_stream(client, &call, arena, &reply, e);
     http_client_free(client);
-    /* The credential is revoked, or its node was removed: the next try joins anew. */
+    if (connection->welcomed) {
+        free(stream->credential);
+        stream->credential = xstrdup(connection->credential);
+    }
     if (r == ERR_OK && (reply.status == STATUS_UNAUTHORIZED || reply.status == STATUS_NOT_FOUND)) {
-        enrol_forget(stream->options.options);
+        credential_refused(connection);
     }
     if (r == ERR_OK && reply.status == STATUS_FORBIDDEN && trust.cert != NULL) {
         /* The certificate is out of its dates, by the server's clock. */
@@ -165,8 +184,8 @@ static void request_do(struct stream *stream, const struct stream_request *reque
     const struct agent_options *options = stream->options.options;
     enum err r = enrol_url(options, stream->started, arena, &connection.url, e);
     if (r == ERR_OK) {
-        r = enrol_credential(options, stream->options.node, connection.url, arena,
-                             &connection.credential, e);
+        r = enrol_credential(options, stream->options.node, connection.url, stream->credential,
+                             arena, &connection.credential, e);
         ended->refused = r == ERR_DENIED;
     }
     if (r == ERR_OK) {
@@ -231,6 +250,7 @@ bool stream_free(struct stream *stream)
         return false;
     }
     mailbox_free(stream->requests);
+    free(stream->credential);
     free(stream);
     return true;
 }
@@ -240,6 +260,7 @@ void stream_connect(struct stream *stream, const struct stream_hello *hello)
     struct stream_request *request = xcalloc(1, sizeof *request);
     arena_init(&request->arena);
     request->hello = *hello;
+    request->hello.trouble = arena_str(&request->arena, hello->trouble);
     request->hello.attempts =
         arena_dup(&request->arena, hello->attempts, hello->attempt_count * sizeof *hello->attempts);
     __atomic_store_n(&stream->stop, 0, __ATOMIC_RELAXED);

@@ -22,7 +22,8 @@ bool stream_free(struct stream *stream);
 
 struct stream_hello {
     unsigned char supervisor[SUPERVISOR_ID_LEN];
-    bool closing; /* the supervisor is dead; this connection only reports its attempts */
+    bool closing;        /* the supervisor is dead; this connection only reports its attempts */
+    const char *trouble; /* why the node is out of service; "": it is in service */
     const struct agent_attempt *attempts;
     size_t attempt_count;
 };

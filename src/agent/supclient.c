@@ -161,7 +161,8 @@ static must_use enum err self_run(char **argv, int ready_fd, struct error *e)
     return ERR_OK;
 }
 
-must_use enum err supclient_launch(const char *dir, const char *run_as, struct error *e)
+must_use enum err supclient_launch(const char *dir, const char *run_as, const char *task_uids,
+                                   struct error *e)
 {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) {
@@ -175,8 +176,12 @@ must_use enum err supclient_launch(const char *dir, const char *run_as, struct e
     char *argv[LAUNCH_ARGS_MAX] = {arena_str(&arena, "weir"), arena_str(&arena, "supervisor"),
                                    arena_str(&arena, "--dir"), arena_str(&arena, dir),
                                    arena_str(&arena, "--ready-fd=3")};
+    size_t count = 5;
     if (run_as != NULL) {
-        argv[5] = arena_fmt(&arena, "--run-as=%s", run_as);
+        argv[count++] = arena_fmt(&arena, "--run-as=%s", run_as);
+    }
+    if (task_uids != NULL) {
+        argv[count++] = arena_fmt(&arena, "--task-uids=%s", task_uids);
     }
     enum err r = self_run(argv, up, e);
     (void)close(up);

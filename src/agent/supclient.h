@@ -13,7 +13,8 @@ void supclient_free(struct supclient *client);
 
 /* Starts a supervisor by running this program anew (/proc/self/exe) in a session of its own, and
  * waits until the supervisor serves. run_as may be NULL. */
-must_use enum err supclient_launch(const char *dir, const char *run_as, struct error *e);
+must_use enum err supclient_launch(const char *dir, const char *run_as, const char *task_uids,
+                                   struct error *e);
 
 int supclient_fd(const struct supclient *client);
 

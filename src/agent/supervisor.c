@@ -9,7 +9,9 @@
 #include "agent/dirs.h"
 #include "agent/agent_options.h"
 #include "agent/attempt.h"
+#include "agent/ground.h"
 #include "agent/link.h"
+#include "agent/private_proc.h"
 #include "agent/reaper.h"
 #include "agent/spawn.h"
 #include "agent/spool_reader.h"
@@ -54,6 +56,16 @@ void supervisor_idle_check(struct supervisor *sup)
     }
 }
 
+bool supervisor_end_idle(struct supervisor *sup)
+{
+    if (sup->open_count > 0 || sup->ended_first != NULL) {
+        return false;
+    }
+    log_info("nothing to do and the agent ends, ending");
+    loop_stop(sup->loop);
+    return true;
+}
+
 static void reap(void *ctx)
 {
     reaper_run(ctx);
@@ -89,6 +101,9 @@ static void turn_end(void *ctx)
     bool stuck = spool_flush(sup->spool, &e) != ERR_OK;
     if (stuck && !sup->spool_stuck) {
         log_error("the spool cannot be written, tasks wait", kv_error(&e));
+    }
+    if (stuck) {
+        (void)str_copy(sup->spool_error, sizeof sup->spool_error, e.text);
     }
     sup->spool_stuck = stuck;
     if (stuck) {
@@ -139,6 +154,7 @@ static void old_key_add(struct supervisor *sup, const struct attempt_key *key,
     *attempt = (struct attempt){.sup = sup,
                                 .key = *key,
                                 .state = ATTEMPT_ENDED,
+                                .uid_number = -1,
                                 .end = end,
                                 .streams = {{.fd = -1}, {.fd = -1}}};
     (void)map_put(sup->attempts, key, sizeof *key, attempt);
@@ -201,10 +217,15 @@ static must_use enum err signals_take(struct supervisor *sup, struct error *e)
     return r;
 }
 
-static must_use enum err supervisor_init(struct supervisor *sup, const char *run_as,
-                                         struct error *e)
+static must_use enum err supervisor_init(struct supervisor *sup,
+                                         const struct supervisor_options *options, struct error *e)
 {
-    enum err r = runas_system(run_as, &sup->account, e);
+    struct taskuid_range range;
+    enum err r = runas_system(options->run_as, &sup->account, e);
+    r = r == ERR_OK ? taskuid_range(options->task_uids, TASKUID_SUBUID, &range, e) : r;
+    if (r == ERR_OK && sup->account.switch_user) {
+        sup->uids = taskuid_new(range);
+    }
     r = r == ERR_OK ? identity_make(sup, e) : r;
     r = r == ERR_OK ? loop_new(&sup->loop, e) : r;
     if (r != ERR_OK) {
@@ -223,9 +244,9 @@ static must_use enum err supervisor_init(struct supervisor *sup, const char *run
     uint64_t high;
     spool_range(sup->dir, &low, &high);
     old_keys_read(sup, low, high);
-    struct spool_options options = {.dir = sup->dir, .open_list = open_list, .ctx = sup};
-    memcpy(options.id, sup->id, sizeof options.id);
-    r = spool_new(&options, &sup->spool, e);
+    struct spool_options spool = {.dir = sup->dir, .open_list = open_list, .ctx = sup};
+    memcpy(spool.id, sup->id, sizeof spool.id);
+    r = spool_new(&spool, &sup->spool, e);
     sup->null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (r == ERR_OK && sup->null_fd < 0) {
         r = fail_errno(e, ERR_IO, errno, "cannot open the null device");
@@ -243,6 +264,7 @@ static must_use enum err supervisor_init(struct supervisor *sup, const char *run
 static void supervisor_done(struct supervisor *sup)
 {
     if (sup->loop != NULL) {
+        ground_end(sup);
         link_close(sup);
         spawner_free(sup->spawner);
         loop_timer_free(sup->idle_timer);
@@ -258,6 +280,7 @@ static void supervisor_done(struct supervisor *sup)
     map_free(sup->attempts);
     map_free(sup->by_pid);
     keyring_free(sup->recent);
+    taskuid_free(sup->uids);
     cgroup_free(sup->cgroups);
     jobdir_free(sup->jobdirs);
     spool_free(sup->spool);
@@ -269,10 +292,10 @@ static void supervisor_done(struct supervisor *sup)
  * ending. */
 static must_use enum err lock_take(const char *dir, int *ret_fd, struct error *e)
 {
-    enum err r = dirs_lock(dir, "supervisor.lock", ret_fd, e);
+    enum err r = dirs_lock(dir, SUPERVISOR_LOCK, ret_fd, e);
     for (int i = 0; i < LOCK_TRIES_MAX && r == ERR_CONFLICT; i++) {
         (void)usleep(LOCK_WAIT_US);
-        r = dirs_lock(dir, "supervisor.lock", ret_fd, e);
+        r = dirs_lock(dir, SUPERVISOR_LOCK, ret_fd, e);
     }
     return r;
 }
@@ -285,16 +308,16 @@ int supervisor_main(int argc, char **argv)
         inert_print_error("supervisor", &e);
         return 2;
     }
-    struct supervisor sup = {.link = {.fd = -1}, .listen_fd = -1, .null_fd = -1};
-    int lock_fd = -1;
+    struct supervisor sup = {.link = {.fd = -1}, .listen_fd = -1, .null_fd = -1, .lock_fd = -1};
     sup.dir = xstrdup(options.dir);
     sup.attempts = map_new();
     sup.by_pid = map_new();
     sup.recent = keyring_new();
     spawn_prepare(options.ready_fd);
     limits_raise(&sup);
-    enum err r = lock_take(sup.dir, &lock_fd, &e);
-    r = r == ERR_OK ? supervisor_init(&sup, options.run_as, &e) : r;
+    const bool private_proc = private_proc_mount();
+    enum err r = lock_take(sup.dir, &sup.lock_fd, &e);
+    r = r == ERR_OK ? supervisor_init(&sup, &options, &e) : r;
     if (r != ERR_OK) {
         agent_options_supervisor_ready(options.ready_fd, e.text);
         supervisor_done(&sup);
@@ -304,13 +327,15 @@ int supervisor_main(int argc, char **argv)
     log_setup_role("supervisor");
     agent_options_supervisor_ready(options.ready_fd, "");
     log_info("supervisor runs", kv_str("id", sup.hex), kv_str("run_as", sup.account.name),
-             kv_str("strays", sup.cgroups != NULL ? "cgroup" : "proc"));
+             kv_str("strays", sup.cgroups != NULL ? "cgroup" : "proc"),
+             kv_str("proc", private_proc ? "private" : "shared"));
+    ground_begin(&sup);
     supervisor_idle_check(&sup);
     loop_run(sup.loop);
     if (sup.link.fd < 0) {
         spool_remove_acked(sup.spool);
     }
     supervisor_done(&sup);
-    (void)close(lock_fd);
+    (void)close(sup.lock_fd);
     return 0;
 }

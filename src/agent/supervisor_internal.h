@@ -11,6 +11,7 @@
 #include "agent/runas.h"
 #include "agent/spawner.h"
 #include "agent/spool.h"
+#include "agent/taskuid.h"
 #include "base/map.h"
 #include "io/loop.h"
 
@@ -42,7 +43,8 @@ struct attempt {
     uint64_t instance;
     uint64_t sequence; /* the attempt's number in the order of starts */
     uint64_t output_max;
-    pid_t pid; /* of the first process, which leads the process group */
+    pid_t pid;          /* of the first process, which leads the process group */
+    int32_t uid_number; /* of sup->uids; -1: the attempt has none */
     bool workdir_used;
     int64_t started_ms;
     int exit_code;
@@ -59,6 +61,8 @@ struct attempt {
     struct spool_position end; /* ENDED: the place behind the attempt's last record */
     struct attempt *ended_next;
     struct attempt *closing_next;
+    int spawn_error; /* ENDED without a start: why; 0: the attempt has run, or was lost */
+    bool lost;       /* ENDED: the node could not start it */
     bool stray_seen; /* a stray of this attempt was found in the current look */
     /* Change time of the checkpoint file that was last counted; 0: no file. */
     int64_t checkpoint_seen_ns;
@@ -83,6 +87,7 @@ struct supervisor {
     unsigned char id[SUPERVISOR_ID_LEN];
     char hex[SUPERVISOR_HEX_LEN + 1];
     struct runas_account account;
+    struct taskuids *uids; /* NULL: all tasks run as `account` */
     struct rlimit task_files;
     struct spool *spool;
     struct jobdirs *jobdirs;
@@ -102,9 +107,16 @@ struct supervisor {
     struct link link;
     struct loop_timer *idle_timer;
     struct loop_timer *stray_timer;
-    struct loop_timer *retry_timer; /* due when the spool could not be written */
-    struct loop_timer *look_timer;  /* looks at checkpoint files while an attempt is open */
-    size_t look_cursor;             /* where the next round begins in `attempts` */
+    struct loop_timer *retry_timer;  /* due when the spool could not be written */
+    struct loop_timer *look_timer;   /* looks at checkpoint files while an attempt is open */
+    size_t look_cursor;              /* where the next round begins in `attempts` */
+    struct loop_timer *ground_timer; /* the next look at what the supervisor stands on (ground.h) */
+    int lock_fd;
+    ino_t socket_inode;
+    char trouble[ERROR_TEXT_MAX];     /* why the node is out of service; "": it is in service */
+    char spool_error[ERROR_TEXT_MAX]; /* of the last write that failed */
+    char start_error[ERROR_TEXT_MAX]; /* of the last start that failed by the node's fault */
+    int64_t start_trouble_until_ms;
     bool spool_stuck;
     bool paused; /* the tasks' pipes are not read, because the spool is full or cannot be written */
     bool ending; /* SIGTERM came: end after the last open attempt */
@@ -114,6 +126,9 @@ struct supervisor {
 
 /* The wall clock, for the records. */
 int64_t supervisor_wall_ms(void);
+
+/* Ends the supervisor where it has nothing to do and the server has every report. False: it goes on. */
+bool supervisor_end_idle(struct supervisor *sup);
 
 /* Call after a change that may make the supervisor idle or busy. */
 void supervisor_idle_check(struct supervisor *sup);

@@ -83,3 +83,16 @@ must_use enum err unixsock_connect(const char *dir, int *ret_fd, struct error *e
     *ret_fd = sock;
     return ERR_OK;
 }
+
+ino_t unixsock_inode(const char *dir)
+{
+    struct stat info;
+    int dir_fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (dir_fd < 0) {
+        return 0;
+    }
+    bool there =
+        fstatat(dir_fd, SOCKET_NAME, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISSOCK(info.st_mode);
+    (void)close(dir_fd);
+    return there ? info.st_ino : 0;
+}

@@ -4,28 +4,33 @@
 
 #include "base/must.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Not a bug: the machine, or a limit of the process, has no more memory. */
+static _Noreturn void *mem_failed(size_t size)
+{
+    (void)fprintf(stderr, "weir: out of memory: %zu bytes cannot be had\n", size);
+    abort();
+}
 
 void *mem_calloc(size_t count, size_t size)
 {
     void *p = calloc(count > 0 ? count : 1, size > 0 ? size : 1);
-    must(p != NULL);
-    return p;
+    return p != NULL ? p : mem_failed(count * size);
 }
 
 void *mem_malloc(size_t size)
 {
     void *p = malloc(size > 0 ? size : 1);
-    must(p != NULL);
-    return p;
+    return p != NULL ? p : mem_failed(size);
 }
 
 void *mem_realloc(void *p, size_t count, size_t size)
 {
     void *q = reallocarray(p, count > 0 ? count : 1, size > 0 ? size : 1);
-    must(q != NULL);
-    return q;
+    return q != NULL ? q : mem_failed(count * size);
 }
 
 void *mem_dup(const void *p, size_t size)

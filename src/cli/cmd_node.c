@@ -43,8 +43,10 @@ static void cell_state(struct buf *out, const struct doc *item, int64_t now_ms)
 {
     (void)now_ms;
     const char *state = item_text(item, "state");
-    bool draining = item_true(item, "draining") && strcmp(state, "up") == 0;
-    buf_add_str(out, draining ? "draining" : state);
+    bool up = strcmp(state, "up") == 0;
+    bool troubled = up && item_text(item, "trouble")[0] != '\0';
+    bool draining = up && item_true(item, "draining");
+    buf_add_str(out, troubled ? "out of service" : draining ? "draining" : state);
 }
 
 static void cell_slots(struct buf *out, const struct doc *item, int64_t now_ms)
@@ -127,6 +129,7 @@ static const struct list_column node_columns[] = {
      cell_memory},
     {"tasks", "TASKS", COLUMN_CUSTOM_NUMBER, "tasks", COLUMN_ALWAYS, cell_tasks},
     {"resources", "OTHER FREE", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_named},
+    {"trouble", "TROUBLE", COLUMN_TEXT, "trouble", COLUMN_WIDE, NULL},
     {"labels", "LABELS", COLUMN_CUSTOM, NULL, COLUMN_WIDE, cell_labels},
     {"address", "ADDRESS", COLUMN_TEXT, "address", COLUMN_WIDE, NULL},
     {"version", "VERSION", COLUMN_TEXT, "version", COLUMN_WIDE, NULL},
@@ -137,6 +140,7 @@ static const struct list_column node_fields[] = {
     {"name", "node", COLUMN_TEXT, "name", COLUMN_ALWAYS, NULL},
     {"pool", "pool", COLUMN_TEXT, "pool", COLUMN_ALWAYS, NULL},
     {"state", "state", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_state},
+    {"trouble", "out of service", COLUMN_TEXT, "trouble", COLUMN_ALWAYS, NULL},
     {"slots", "slots free", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_slots},
     {"cpu", "cpu free", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_cpu},
     {"memory", "memory free", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_memory},
@@ -146,6 +150,7 @@ static const struct list_column node_fields[] = {
     {"labels", "labels", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_labels},
     {"address", "address", COLUMN_TEXT, "address", COLUMN_ALWAYS, NULL},
     {"version", "version", COLUMN_TEXT, "version", COLUMN_ALWAYS, NULL},
+    {"unprevented", "cannot prevent", COLUMN_TEXT, "unprevented", COLUMN_ALWAYS, NULL},
     {"incarnation", "incarnation", COLUMN_NUMBER, "incarnation", COLUMN_WIDE, NULL},
     {"tasks", "attempts", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_task_list},
     {0},

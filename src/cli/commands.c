@@ -23,6 +23,8 @@ static const struct flag flags_up[] = {
     {"fake-gpus", 0, FLAG_NUMBER, "N", "pretend that this node has N GPUs, for tests",
      COMPLETE_NONE, NULL},
     {"run-as", 0, FLAG_TEXT, "USER", "as root: run tasks as this user", COMPLETE_NONE, NULL},
+    {"task-uids", 0, FLAG_TEXT, "A-B",
+     "as root: a user of its own for each task, out of these uids", COMPLETE_NONE, NULL},
     {"login", 0, FLAG_BOOL, NULL, "let the next commands talk to this server", COMPLETE_NONE, NULL},
     {0},
 };

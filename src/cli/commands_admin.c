@@ -228,6 +228,8 @@ static const struct flag flags_agent[] = {
     {"resources", 0, FLAG_TEXT, "'A=X B=Y'", "named resources of the node", COMPLETE_NONE, NULL},
     {"fake-gpus", 0, FLAG_NUMBER, "N", "pretend that the node has N GPUs", COMPLETE_NONE, NULL},
     {"run-as", 0, FLAG_TEXT, "USER", "as root: run tasks as this user", COMPLETE_NONE, NULL},
+    {"task-uids", 0, FLAG_TEXT, "A-B",
+     "as root: a user of its own for each task, out of these uids", COMPLETE_NONE, NULL},
     {"stop-after", 0, FLAG_DURATION, "D",
      "stop all tasks when the server is unreachable for so long (default: never)", COMPLETE_NONE,
      NULL},

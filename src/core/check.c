@@ -220,7 +220,8 @@ static void check_state(const struct core *core, const struct task *task)
     bool waits = task->state == TASK_PENDING && task->waiting_count > 0;
     bool whole = !task->gang || task->stopping_count == 0;
     bool partly = task->active_count > 0 && task->waiting_count > 0 && whole;
-    bool held = task->kill_asked || task->pause_asked || task->pool_next.v != 0;
+    bool held =
+        task->kill_asked || task->pause_asked || task->pool_next.v != 0 || task->hold_until_ms > 0;
     bool queued = (waits || partly) && has_pool && task->depends_left == 0 && !held;
     must(task->queued == queued);
     must(has_pool || !queued);
@@ -289,6 +290,10 @@ static void check_tasks(struct expected *expected)
         struct okey stale;
         if (gang_stale_key(core, task, &stale)) {
             expect(expected, ORDER_DEADLINE, stale);
+        }
+        if (task->hold_until_ms > 0) {
+            must(task->waiting_count > 0);
+            expect(expected, ORDER_DEADLINE, key_hold(task->id, task->hold_until_ms));
         }
         if (task->active_count > 0) {
             expect(expected, ORDER_ACCOUNT_RUNNING, key_account_running(task));

@@ -15,8 +15,9 @@
 #include "io/http_stream.h"
 #include "server/agents_internal.h"
 #include "server/crash.h"
+#include "wire/attempt_key.h"
 
-enum { LOST_RETRY_MS = 1000, GREETING_BYTES_MAX = LINK_BYTES_MAX };
+enum { LOST_RETRY_MS = 1000, GREETING_BYTES_MAX = LINK_BYTES_MAX, LOSSES_NAMED_MAX = 16 };
 
 struct agents *agents_new(const struct agents_options *options)
 {
@@ -321,6 +322,37 @@ static void cut_removed(struct agents *agents, const struct batch *batch)
     }
 }
 
+/* Names the tasks whose attempts were lost with their node or supervisor: one of them may be the
+ * cause. */
+static void losses_say(struct agents *agents, const struct batch *batch)
+{
+    uint64_t count = 0;
+    char tasks[LOSSES_NAMED_MAX * 24] = "";
+    size_t len = 0;
+    for (size_t i = 0; i < batch->facts.count; i++) {
+        struct fact fact;
+        struct error e;
+        if (batch->facts.at[i].type != FACT_ATTEMPT_ENDED) {
+            continue;
+        }
+        arena_clear(&agents->arena);
+        must(fact_decode(batch->facts.at[i].body, &agents->arena, &fact, &e) == ERR_OK);
+        if (fact.attempt_ended.report.type != REPORT_LOST) {
+            continue;
+        }
+        if (count++ < LOSSES_NAMED_MAX) {
+            char text[ATTEMPT_KEY_TEXT_MAX];
+            (void)attempt_key_text(fact.attempt_ended.report.key, text);
+            int more = snprintf(tasks + len, sizeof tasks - len, "%s%s", len == 0 ? "" : " ", text);
+            len += more > 0 ? (size_t)more : 0;
+        }
+    }
+    if (count > 0) {
+        log_warn("attempts were lost with their node or supervisor", kv_u64("attempts", count),
+                 kv_str("first", tasks));
+    }
+}
+
 static void cut_revoked(struct agents *agents, const struct core *core, const struct batch *batch)
 {
     for (size_t i = 0; i < batch->tokens.count; i++) {
@@ -344,6 +376,7 @@ void agents_committed(struct agents *agents, const struct batch *batch)
     crash_point_order("order-before-wire", batch);
     dirty_flush(agents);
     cut_removed(agents, batch);
+    losses_say(agents, batch);
     cut_revoked(agents, core, batch);
 }
 

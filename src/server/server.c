@@ -316,12 +316,22 @@ static void token_found(void *ctx, const struct store_token *token)
     token_set_put(ctx, token);
 }
 
+static void segment_damaged(void *ctx, const char *path, uint64_t found, uint64_t wanted)
+{
+    (void)ctx;
+    log_error(
+        "a segment of the log is gone or cut; output of tasks is lost, `weir db check` says of "
+        "which",
+        kv_str("file", path), kv_u64("bytes", found), kv_u64("should_be", wanted));
+}
+
 /* Makes the state and the threads around it. */
 static enum err parts_make(struct server *server, struct store *store, struct error *e)
 {
     struct core *core = NULL;
     struct recovered what;
     enum err r = store_tokens(store, token_found, server->tokens, e);
+    r = r == ERR_OK ? store_segments_look(store, segment_damaged, NULL, e) : r;
     r = r == ERR_OK ? recover_core(store, &core, &what, e) : r;
     if (r != ERR_OK) {
         store_close(store);

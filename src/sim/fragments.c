@@ -139,7 +139,7 @@ int64_t fragments_of_pool(const struct fragments *fragments, const struct core *
     for (const struct node *node = query_node_next(core, (node_id){0}); node != NULL;
          node = query_node_next(core, node->id)) {
         const bool own = pool.v == 0 || node->pool.v == pool.v;
-        if (own && node->state == NODE_UP && !node->draining) {
+        if (own && node_takes_work(node)) {
             sum += fragments_of_node(fragments, node);
         }
     }

@@ -163,6 +163,12 @@ must_use enum err store_prune(struct store *store, int64_t now_ms, bool *ret_mor
 
 /* Gives every token to the callback. */
 typedef void (*store_token_fn)(void *ctx, const struct store_token *token);
+/* Calls `fn` for every segment of the log that is gone or shorter than the index says: output of tasks
+ * is lost. */
+typedef void (*store_segment_fn)(void *ctx, const char *path, uint64_t found, uint64_t wanted);
+must_use enum err store_segments_look(struct store *store, store_segment_fn fn, void *ctx,
+                                      struct error *e);
+
 must_use enum err store_tokens(struct store *store, store_token_fn fn, void *ctx, struct error *e);
 
 /* ---- readers: each reader thread has its own read-only connection ---- */

@@ -180,13 +180,23 @@ static void resources_add(const struct core *core, const struct reason *reason, 
     }
 }
 
+/* Why a node takes no new work, in one word or two. */
+static const char *away_word(const struct node *node)
+{
+    if (node->draining) {
+        return "draining";
+    }
+    const bool troubled = node->state == NODE_UP && node->troubled;
+    return troubled ? "out of service" : names_node_state((enum node_state)node->state);
+}
+
 /* Lists the nodes of the pool that take no new work, with their states. */
 static void away_add(const struct core *core, const struct reason *reason, struct buf *out)
 {
     uint32_t shown = 0;
     for (const struct node *node = query_pool_node_next(core, reason->pool, (node_id){0});
          node != NULL; node = query_pool_node_next(core, reason->pool, node->id)) {
-        if (node->state == NODE_UP && !node->draining) {
+        if (node_takes_work(node)) {
             continue;
         }
         if (shown == NAMES_SHOWN_MAX) {
@@ -194,7 +204,7 @@ static void away_add(const struct core *core, const struct reason *reason, struc
             return;
         }
         buf_addf(out, "%s%s is %s", shown == 0 ? ": " : ", ", query_node_name(core, node->id),
-                 node->draining ? "draining" : names_node_state((enum node_state)node->state));
+                 away_word(node));
         shown++;
     }
 }
@@ -202,6 +212,10 @@ static void away_add(const struct core *core, const struct reason *reason, struc
 /* Returns the sentence of the code, or the sentence of a special case. */
 static const char *sentence_of(const struct reason *reason)
 {
+    if (reason->code == REASON_LOST_AGAIN && reason->need == 0) {
+        return "was lost with its node or supervisor {have} times within an hour, and waits before "
+               "the next try";
+    }
     if (reason->code == REASON_TOO_LARGE && reason->have > 0) {
         return "asks for {wanted}; the nodes of pool '{pool}' together have {available}";
     }
@@ -209,7 +223,7 @@ static const char *sentence_of(const struct reason *reason)
         return "depends on task '{text}', which was refused";
     }
     if (reason->code == REASON_NODES_AWAY && reason->need == 1 && reason->have == 0) {
-        return "the only node that could take the task is silent, lost or draining";
+        return "the only node that could take the task is silent, lost, draining or out of service";
     }
     if (reason->code == REASON_NO_DEVICES && reason->need > 0 && reason->have > 0) {
         return "asks for parts of {need} devices of one node; no node{of_pool} has more than "

@@ -118,9 +118,10 @@ void state_json_node(struct json_out *j, const struct core *core, const struct n
     struct node_spec spec;
     struct attempt_key key = {0};
     query_node_spec(core, node->id, arena, &spec);
-    json_out_put(j, "{name:%s,pool:%s,state:%s,draining:%i", query_node_name(core, node->id),
-                 query_pool_name(core, node->pool), names_node_state((enum node_state)node->state),
-                 node->draining);
+    json_out_put(j, "{name:%s,pool:%s,state:%s,draining:%i,trouble:%s,unprevented:%s",
+                 query_node_name(core, node->id), query_pool_name(core, node->pool),
+                 names_node_state((enum node_state)node->state), node->draining, spec.trouble,
+                 spec.unprevented);
     part_json_labels(j, "labels", spec.labels, spec.label_count);
     node_resources_json(j, core, node);
     json_out_put(j, "aux:{max:%u,used:%u},incarnation:%u,address:%s,version:%s,tasks:[",

@@ -141,7 +141,7 @@ static void course_json(struct json_out *j, const struct task *task)
     json_out_put(j, "ran_ms:%ld,cpu_ms:%ld,memory_peak:%ld", task->ran_ms, task->cpu_ms,
                  task->memory_peak_bytes);
     /* A program that could not be started has the code a shell would give. */
-    bool has_code = task->started_ms != 0 || task->cause == END_SPAWN;
+    bool has_code = task->started_ms != 0 || task->cause == END_SPAWN || task->cause == END_LOSSES;
     number_or_null(j, "exit_code", has_code && task_state_ended((enum task_state)task->state),
                    task->exit_code);
     json_out_put(j, "cause:%s", names_end_cause((enum end_cause)task->cause));

@@ -75,13 +75,16 @@ class Answer:
 class Weir:
     """One data directory, and the `weir up` that serves it."""
 
-    def __init__(self, args=(), base=None, env=None):
+    def __init__(self, args=(), base=None, env=None, user=None):
         # Tasks run as another user when the tests run as root: they must be able to enter.
         self.root = pathlib.Path(tempfile.mkdtemp(prefix="weir-test-", dir=base))
         self.root.chmod(0o711)
         self.dir = self.root / "data"
         self.home = self.root / "home"
         self.home.mkdir()
+        self.as_user = {} if user is None else {"user": user, "group": user, "extra_groups": []}
+        for path in [self.root, self.home] if user is not None else []:
+            os.chown(path, user, user)
         self.args = list(args)
         self.extra_env = dict(env or {})
         self.process = None
@@ -106,6 +109,7 @@ class Weir:
             env=self.env(),
             cwd=self.root,
             start_new_session=True,
+            **self.as_user,
         )
         line = self._first_line()
         if not line.startswith(("ready http://", "ready https://")):

@@ -158,6 +158,7 @@ void apply(struct core *core, const struct fact *fact)
         [FACT_RELEASED] = apply_pool_released,
         [FACT_TASK_MOVED] = apply_task_edit_moved,
         [FACT_DEPENDENTS_RELEASED] = apply_task_released,
+        [FACT_HOLD_ENDED] = apply_task_hold_ended,
         [FACT_ACCOUNT_SET] = apply_account_set,
         [FACT_ACCOUNT_DELETED] = apply_account_deleted,
         [FACT_QUOTA_SET] = apply_account_quota,

@@ -41,6 +41,7 @@ void apply_pool_pass(struct core *core, const struct fact *fact);
 void apply_node_edited(struct core *core, const struct fact *fact);
 void apply_task_submitted(struct core *core, const struct fact *fact);
 void apply_task_queued(struct core *core, const struct fact *fact);
+void apply_task_hold_ended(struct core *core, const struct fact *fact);
 void apply_task_paused(struct core *core, const struct fact *fact);
 void apply_task_edit(struct core *core, const struct fact *fact);
 void apply_task_edit_moved(struct core *core, const struct fact *fact);

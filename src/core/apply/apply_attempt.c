@@ -10,6 +10,7 @@
 #include "core/model/input.h"
 #include "core/model/instance.h"
 #include "core/model/limits.h"
+#include "core/model/losses.h"
 #include "core/model/node.h"
 #include "core/model/oindex.h"
 #include "core/model/resource.h"
@@ -180,7 +181,7 @@ static void place_free(struct core *core, const struct task *task, const struct 
 static void end_count(struct task *task, const struct fact *fact)
 {
     enum end_cause cause = fact->attempt_ended.cause;
-    if (cause == END_NODE_LOST || cause == END_NODE_REMOVED) {
+    if (cause == END_NODE_LOST || cause == END_NODE_REMOVED || cause == END_LOSSES) {
         task->lost_count++;
     } else if (cause == END_PREEMPTED) {
         task->preempted_count++;
@@ -239,6 +240,10 @@ static void wait_again(struct core *core, struct task *task, struct instance *in
         task->retries += task->gang;
     }
     const bool lost = cause == END_NODE_LOST || cause == END_NODE_REMOVED;
+    if (fact->attempt_ended.hold_until_ms > task->hold_until_ms) {
+        task->hold_until_ms = fact->attempt_ended.hold_until_ms;
+        task->losses = instance->losses;
+    }
     if (lost && task->rank >= 0) {
         task->rank -= RANK_FRONT;
     }
@@ -315,6 +320,10 @@ void apply_attempt_ended(struct core *core, const struct fact *fact)
     run_learn(core, task, instance, fact->attempt_ended.cause);
     if (fact->attempt_ended.cause == END_PREEMPTED) {
         apply_checkpoint_lost(core, instance);
+    }
+    if (report->type == REPORT_LOST &&
+        (fact->attempt_ended.cause == END_NODE_LOST || fact->attempt_ended.cause == END_LOSSES)) {
+        losses_count(instance, fact->time_ms);
     }
     end_count(task, fact);
     if (fact->attempt_ended.again) {

@@ -96,6 +96,15 @@ void apply_task_queued(struct core *core, const struct fact *fact)
     change_task_close(core, task, &mark);
 }
 
+void apply_task_hold_ended(struct core *core, const struct fact *fact)
+{
+    struct task_mark mark;
+    struct task *task = change_task_open(core, fact->task.task, &mark);
+    must(task->hold_until_ms > 0);
+    task->hold_until_ms = 0;
+    change_task_close(core, task, &mark);
+}
+
 void apply_task_paused(struct core *core, const struct fact *fact)
 {
     struct task_mark mark;

@@ -65,6 +65,10 @@ enum verdict decide_report(struct step *step)
         } else if (report->type == REPORT_CHECKPOINT) {
             checkpoint(step, instance, report);
         } else {
+            if (report->type == REPORT_ENDED) {
+                /* The report of the start was lost, or the node never sent it: the attempt has run. */
+                started(step, instance, report);
+            }
             settle_attempt(step, report);
         }
     }

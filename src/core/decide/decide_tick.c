@@ -85,6 +85,10 @@ static void deadline_come(struct step *step, const struct core *core, struct oke
         settle_dependents(step, id);
         return;
     }
+    if (key.at[1] == DEADLINE_HOLD) {
+        step_fact(step, FACT_HOLD_ENDED)->task.task = id;
+        return;
+    }
     if (key.at[1] == DEADLINE_STALE) {
         stale_come(step, core, id);
         return;

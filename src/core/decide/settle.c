@@ -14,6 +14,7 @@
 #include "core/decide/step.h"
 #include "core/model/input.h"
 #include "core/model/instance.h"
+#include "core/model/losses.h"
 #include "core/model/oindex.h"
 #include "core/state/depends.h"
 #include "core/state/fact.h"
@@ -81,9 +82,27 @@ static bool again_of(const struct task *task, const struct instance *instance,
     case END_KILLED:
     case END_TIME_LIMIT:
     case END_DEPENDENCY:
+    case END_LOSSES:
         break;
     }
     return false;
+}
+
+/* An attempt was lost together with its node or supervisor. Sets until when the task waits. Returns END_LOSSES
+ * where the instance was lost too often. An attempt that no supervisor ever saw (REPORT_UNKNOWN) cannot have
+ * caused the loss. */
+static enum end_cause loss_judge(const struct step *step, const struct task *task,
+                                 const struct instance *instance, int64_t *ret_until_ms)
+{
+    const int64_t now_ms = step->in->now_ms;
+    const uint32_t losses = losses_next(instance, now_ms);
+    must(losses > 0);
+    if (task->max_losses > 0 && losses >= task->max_losses) {
+        return END_LOSSES;
+    }
+    const int64_t wait_ms = losses_wait_ms(task->id, instance->index, losses);
+    *ret_until_ms = wait_ms > 0 ? now_ms + wait_ms : 0;
+    return END_NODE_LOST;
 }
 
 static void stop_one(struct step *step, const struct task *task, const struct instance *instance,
@@ -265,7 +284,9 @@ static void task_end_of(const struct core *core, const struct task *task, const 
         int32_t code = last ? report->exit_code : instance->exit_code;
         if (task->kill_asked ? code != 0 : instance_failed(why, code)) {
             ret->task_ended.cause = task->kill_asked ? END_KILLED : why;
-            ret->task_ended.exit_code = why == END_SPAWN ? spawn_exit_code(code) : code;
+            ret->task_ended.exit_code = why == END_SPAWN    ? spawn_exit_code(code)
+                                        : why == END_LOSSES ? EXIT_CODE_WEIR
+                                                            : code;
             return;
         }
     }
@@ -297,6 +318,10 @@ void settle_attempt(struct step *step, const struct report *report)
     must(instance != NULL);
     const struct task *task = query_task(core, report->key.task);
     enum end_cause cause = cause_of(task, instance, report);
+    int64_t hold_until_ms = 0;
+    if (cause == END_NODE_LOST && report->type == REPORT_LOST && task->repeatable) {
+        cause = loss_judge(step, task, instance, &hold_until_ms);
+    }
     bool again = again_of(task, instance, report, cause);
     bool breaks = instance_failed(cause, report->exit_code) || cause_is_loss(cause) ||
                   (cause == END_GANG && instance->state != INSTANCE_STOPPING);
@@ -314,6 +339,7 @@ void settle_attempt(struct step *step, const struct report *report)
     ended->attempt_ended.report.at_ms = settle_report_ms(step, instance, report);
     ended->attempt_ended.cause = cause;
     ended->attempt_ended.again = again;
+    ended->attempt_ended.hold_until_ms = again ? hold_until_ms : 0;
     if (broken) {
         settle_stop(step, report->key.task, END_GANG, true);
     }

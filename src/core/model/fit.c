@@ -17,7 +17,7 @@
 
 bool fit_usable(const struct node *node)
 {
-    return node->state == NODE_UP && !node->draining;
+    return node_takes_work(node);
 }
 
 int64_t fit_part(int64_t total, const struct node *node, int64_t slots_milli)

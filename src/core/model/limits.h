@@ -51,6 +51,8 @@ enum {
     /* a checkpoint that comes sooner after the previous checkpoint is not recorded */
     CHECKPOINT_INTERVAL_MS = 5000,
     RETRIES_MAX = 1000,
+    LOSSES_MAX = 1000,
+    LOSSES_DEFAULT = 5,
     AUX_TASKS_MAX = 1000000,
     STALE_GRACE_MS_DEFAULT = 60000,
     POOL_NODES_MAX = 10000, /* nodes that the provider of one pool brings up */

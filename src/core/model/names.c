@@ -35,6 +35,7 @@ static const char *const cause_names[END_CAUSE_COUNT] = {
     [END_GANG] = "gang",
     [END_PAUSED] = "paused",
     [END_MOVED] = "moved",
+    [END_LOSSES] = "losses",
 };
 
 static const char *const launch_state_names[LAUNCH_STATE_COUNT] = {
@@ -98,6 +99,7 @@ static const char *const reason_names[REASON_COUNT] = {
     [REASON_CHANGING_POOL] = "changing-pool",
     [REASON_TOPOLOGY] = "topology",
     [REASON_NOT_FOUND] = "not-found",
+    [REASON_LOST_AGAIN] = "lost-again",
     [REASON_OTHER_QUEUE] = "other-queue",
     [REASON_OTHER_PRIORITY] = "other-priority",
     [REASON_TASK_ENDED] = "task-ended",

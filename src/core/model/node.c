@@ -4,7 +4,7 @@
 
 bool node_takes_work(const struct node *node)
 {
-    return node->state == NODE_UP && !node->draining;
+    return node->state == NODE_UP && !node->draining && !node->troubled;
 }
 
 static int64_t named_of(const struct node *node, resource_id resource, bool free)

@@ -27,7 +27,7 @@ struct node {
     uint8_t draining;
     /* the node became smaller than what runs on it: some free amount is negative */
     uint8_t overhang;
-    uint8_t pad;
+    uint8_t troubled; /* the agent has put the node out of service: the spec says why */
     uint32_t named_count;
     uint32_t aux_max;
     uint32_t aux_used;       /* zero-slot instances on the node */
@@ -56,7 +56,7 @@ struct node {
     struct blob *text;
 };
 
-/* May the node take a start: is it up and not draining? */
+/* May the node take a start: is it up, not draining and not out of service? */
 bool node_takes_work(const struct node *node);
 
 /* The amount of a named resource that a node has in all, and that is free. 0: the node does not have the

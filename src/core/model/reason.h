@@ -18,7 +18,7 @@ enum reason_code {
     REASON_DEPENDENCY, /* `task` and others have not ended, `need` tasks in all */
     REASON_POOL_PAUSED,
     REASON_POOL_EMPTY, /* no node has joined yet */
-    /* nodes that could take the task are silent, lost or draining: `have` of `need` are up */
+    /* nodes that could take the task are silent, lost, draining or out of service: `have` of `need` are up */
     REASON_NODES_AWAY,
     /* the task fits no node's free amounts: it wants `wanted` of `resource`, the nearest node has `available` */
     REASON_NO_ROOM,
@@ -97,6 +97,9 @@ enum reason_code {
     /* no domain of the topology can ever hold all `need` instances. The largest domain, `text`, holds `have` */
     REASON_DOMAIN_TOO_SMALL,
     REASON_HAS_GROUPS, /* the field `text` cannot change, because the task has groups */
+    /* a wait: an attempt was lost with its node or supervisor for the `have`-th time within an hour. The task
+     * waits until `until_ms`, and fails at `need` losses; 0: never */
+    REASON_LOST_AGAIN,
     /* waits for nodes of a provider */
     REASON_NODES_STARTING, /* the pool grows: `have` nodes are on their way */
     /* the pool's provider brought no node up; `text` has its words. It is asked again at `until_ms` */

@@ -111,6 +111,8 @@ struct task_spec {
     bool stage;
     uint32_t priority;
     uint32_t max_retries;
+    /* an instance that was lost so often within LOSSES_WINDOW_MS fails; 0: it never fails for its losses */
+    uint32_t max_losses;
     int64_t time_limit_ms; /* 0: none */
     int64_t grace_ms;
     int64_t stale_grace_ms;      /* or STALE_GRACE_NEVER, STALE_GRACE_POOL */
@@ -219,4 +221,8 @@ struct node_spec {
     const char *boot_id;
     const char *address; /* where other nodes reach this node */
     const char *version; /* build of the agent */
+    /* why the agent has put the node out of service; "": the node is in service */
+    const char *trouble;
+    /* what tasks on this node could do to each other and to the node; "": an older agent, or nothing */
+    const char *unprevented;
 };

@@ -40,8 +40,9 @@ enum end_cause {
     END_GANG,   /* another instance of the gang failed or was lost */
     END_PAUSED, /* the user paused the task */
     END_MOVED,  /* the user moved the task to another pool */
+    END_LOSSES, /* an instance was lost with its node or supervisor as often as max_losses allows */
 };
-enum { END_CAUSE_COUNT = END_MOVED + 1 };
+enum { END_CAUSE_COUNT = END_LOSSES + 1 };
 
 /* A requeue after a lost node subtracts this number from the task's rank. Requeued tasks come first in their
  * priority, in order of submission among themselves. */
@@ -66,6 +67,7 @@ struct task {
     shape_id shape; /* request and form of the task, shared with equal tasks */
     uint32_t priority;
     uint32_t max_retries;
+    uint32_t max_losses;
     /* place in the queue: tasks are ordered by priority (highest first), rank (lowest first), id. A new task
      * gets the number of its fact as rank. A requeue after a lost node subtracts RANK_FRONT, once. A move
      * gives the task another task's rank */
@@ -82,6 +84,9 @@ struct task {
     /* how long an attempt of the task is safe from the shares of others: twice as long as the longest attempt
      * ran that such a share took; 0: none did */
     int64_t safe_ms;
+    /* the task is not queued before this moment, because an attempt was lost again; 0: the task does not
+     * back off */
+    int64_t hold_until_ms;
     int64_t stale_ms; /* since when a gang has been below its minimum; 0: it is not */
     /* how long a gang may be below its minimum; or STALE_GRACE_NEVER, STALE_GRACE_POOL */
     int64_t stale_grace_ms;
@@ -109,6 +114,8 @@ struct task {
     uint32_t retries;
     uint32_t depends_left; /* dependencies that still bind the task */
     uint32_t lost_count;
+    /* losses of one instance within LOSSES_WINDOW_MS, when hold_until_ms was set (losses.h) */
+    uint32_t losses;
     uint32_t preempted_count;
     /* exit code of the failed instance with the lowest index; 128 + n for signal n */
     int32_t exit_code;
@@ -160,13 +167,15 @@ struct instance {
     int64_t cpu_ms; /* what the newest attempt used, once it has ended and said so; else 0 */
     int64_t memory_peak_bytes; /* likewise */
     int64_t stop_deadline_ms;
+    int64_t losses_since_ms; /* the first of the losses that `losses` counts */
     uint32_t retries;
     int32_t exit_code;
     uint8_t state; /* enum instance_state */
     uint8_t cause; /* enum end_cause of the last end, or of the stop under way */
     /* the newest attempt runs in the job directory instead of the directory that the user asked for */
     uint8_t workdir_missed;
-    uint8_t pad[5];
+    uint8_t pad[1];
+    uint32_t losses; /* losses within LOSSES_WINDOW_MS (losses.h) */
 };
 
 /* May the task be promised places? Yes while the task is queued, and while instances are stopping that will

@@ -82,6 +82,7 @@ struct task_mark {
     struct okey account_queue;
     struct okey account_running;
     struct usage_wants wants;
+    int64_t hold_until_ms;
     bool stale;
     struct okey stale_key; /* key of the task in ORDER_DEADLINE, if `stale` */
 };

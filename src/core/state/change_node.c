@@ -58,9 +58,9 @@ static void pool_count_node(struct pool *pool, const struct node *node, int sign
 static bool pool_counts_differ(const struct node *node, const struct node *before)
 {
     return node->pool.v != before->pool.v || node->state != before->state ||
-           node->draining != before->draining || node->slots_milli != before->slots_milli ||
-           node->cpu_milli != before->cpu_milli || node->memory_bytes != before->memory_bytes ||
-           slots_usable(node) != slots_usable(before);
+           node->draining != before->draining || node->troubled != before->troubled ||
+           node->slots_milli != before->slots_milli || node->cpu_milli != before->cpu_milli ||
+           node->memory_bytes != before->memory_bytes || slots_usable(node) != slots_usable(before);
 }
 
 static bool changing(const struct node *node)
@@ -308,6 +308,7 @@ void change_node_set(struct core *core, const struct fact *fact)
     node->gpu_memory_bytes = spec->gpu_memory_bytes;
     memcpy(node->supervisor, spec->supervisor, sizeof node->supervisor);
     node->aux_max = change_pool_edit(core, node->pool)->aux_tasks;
+    node->troubled = spec->trouble != NULL && spec->trouble[0] != '\0';
     node_named_set(core, node, spec);
     change_node_text_set(node, spec);
     topology_node_set(core, node);

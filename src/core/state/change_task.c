@@ -26,7 +26,7 @@
 static bool task_may_queue(const struct core *core, const struct task *task)
 {
     if (task->waiting_count == 0 || task->depends_left > 0 || task->kill_asked ||
-        task->pause_asked || task->pool_next.v != 0) {
+        task->pause_asked || task->pool_next.v != 0 || task->hold_until_ms > 0) {
         return false;
     }
     if (task->state != TASK_PENDING && task->state != TASK_STARTING &&
@@ -63,6 +63,7 @@ static void mark_take(const struct core *core, const struct task *task, struct t
                               .active = task->active_count > 0,
                               .overtaken = task->overtaken,
                               .pool = task->pool,
+                              .hold_until_ms = task->hold_until_ms,
                               .state = task->state,
                               .queue = key_queue(task),
                               .account_queue = key_account_queue(task),
@@ -78,6 +79,7 @@ void change_task_mark_new(const struct core *core, const struct task *task, stru
     ret->queued = false;
     ret->active = false;
     ret->overtaken = false;
+    ret->hold_until_ms = 0;
     ret->state = TASK_STATE_COUNT;
     ret->wants = (struct usage_wants){0};
 }
@@ -206,10 +208,25 @@ static void stale_update(struct core *core, struct task *task, const struct task
     must(!stale || oindex_insert(order, key));
 }
 
+/* Keeps the end of the task's back-off in ORDER_DEADLINE. A task without a waiting instance does not back off. */
+static void hold_update(struct core *core, struct task *task, const struct task_mark *mark)
+{
+    struct oindex *order = &core->orders[ORDER_DEADLINE];
+    if (task->waiting_count == 0 || task_state_ended(task->state)) {
+        task->hold_until_ms = 0;
+    }
+    if (task->hold_until_ms == mark->hold_until_ms) {
+        return;
+    }
+    must(mark->hold_until_ms == 0 || oindex_remove(order, key_hold(task->id, mark->hold_until_ms)));
+    must(task->hold_until_ms == 0 || oindex_insert(order, key_hold(task->id, task->hold_until_ms)));
+}
+
 void change_task_close(struct core *core, struct task *task, const struct task_mark *mark)
 {
     gang_count(core, task);
     task->state = (uint8_t)state_derive(core, task);
+    hold_update(core, task, mark);
     task->queued = task_may_queue(core, task);
     task->by_length = pool_by_length(query_pool(core, task->pool));
     task->reserved = task->reserved && task->queued && task->pool.v == mark->pool.v;
@@ -338,6 +355,7 @@ void change_task_spec_set(struct task *task, const struct task_spec *spec)
     task->repeatable = spec->repeatable;
     task->priority = spec->priority;
     task->max_retries = spec->max_retries;
+    task->max_losses = spec->max_losses;
     task->time_limit_ms = spec->time_limit_ms;
     task->grace_ms = spec->grace_ms;
     task->stale_grace_ms = spec->stale_grace_ms;

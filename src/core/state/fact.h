@@ -109,7 +109,7 @@ struct fact {
         } submit_key;
         struct {
             task_id task;
-        } task; /* for task-queued, task-paused, task-kill-asked and task-archived */
+        } task; /* for task-queued, task-paused, task-kill-asked, task-archived and hold-ended */
         struct {
             task_id task;
             struct task_edit edit;
@@ -206,6 +206,7 @@ struct fact {
             struct report report;
             enum end_cause cause;
             bool again; /* the instance waits for another attempt instead of ending for good */
+            int64_t hold_until_ms; /* the task is not queued before this moment; 0: at once */
         } attempt_ended;
         struct {
             task_id task;

@@ -4,8 +4,13 @@
 #include "core/model/limits.h"
 #include "core/state/fact_internal.h"
 
-/* The bits that an edit can have in versions 2 and 3 of the fact. */
-enum { EDIT_BITS_V2 = (1 << 10) - 1, EDIT_BITS_V3 = (1 << 12) - 1, EDIT_BITS_MAX = 32 };
+/* The bits that an edit can have in versions 2, 3 and 4 of the fact. */
+enum {
+    EDIT_BITS_V2 = (1 << 10) - 1,
+    EDIT_BITS_V3 = (1 << 12) - 1,
+    EDIT_BITS_V4 = (1 << 15) - 1,
+    EDIT_BITS_MAX = 32
+};
 
 /* The row of the field with this bit in a mask of edits; NULL: there is none. */
 static const struct object_field *field_of_bit(uint32_t bit)
@@ -71,6 +76,7 @@ void fact_edit_task_get(struct bytes_reader *in, struct arena *arena, void *obje
     const uint32_t newest = object_edit_bits(&task_object);
     const uint32_t known = ret->version < 3    ? EDIT_BITS_V2
                            : ret->version == 3 ? EDIT_BITS_V3
+                           : ret->version == 4 ? EDIT_BITS_V4
                                                : newest;
     object_init(&task_object, spec);
     ret->task_edited.task.v = bytes_get_u64(in);

@@ -9,6 +9,11 @@
 
 #include <string.h>
 
+struct okey key_hold(task_id task, int64_t until_ms)
+{
+    return (struct okey){{(uint64_t)until_ms, DEADLINE_HOLD, task.v, 0}};
+}
+
 struct okey key_depends(task_id task, const struct task_spec *spec, uint32_t i)
 {
     uint64_t kind = (spec->depends_any >> i & 1) != 0 ? DEPENDS_ANY : DEPENDS_SUCCESS;

@@ -63,6 +63,7 @@ enum deadline_kind {
     DEADLINE_HISTORY, /* the next tick of a pool's usage history */
     DEADLINE_SHRINK,  /* a node of a pool has had no work for long enough and may go */
     DEADLINE_JOIN,    /* the agent of a launch should have joined by now */
+    DEADLINE_HOLD,    /* a task that backed off after a loss may be queued again */
 };
 
 /* Tasks that any end releases stand before tasks that need a success. */
@@ -118,6 +119,9 @@ enum {
 
 uint64_t key_name_hash(const char *name);
 struct okey key_submit(const uint8_t *key, uint64_t row);
+
+/* The key of a task that backs off after a loss, in ORDER_DEADLINE. */
+struct okey key_hold(task_id task, int64_t until_ms);
 
 /* The key of the i-th dependency of a task in ORDER_DEPENDENT. */
 struct okey key_depends(task_id task, const struct task_spec *spec, uint32_t i);

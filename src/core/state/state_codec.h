@@ -39,8 +39,9 @@ enum {
     STATE_VERSION_GROWTH = 11,
     /* budgets, credits and turns; running tasks that a move in the queue put behind others */
     STATE_VERSION_TURNS = 12,
-    STATE_VERSION_ELASTIC = 13, /* failed launches of pools, nodes of launches without work */
-    STATE_VERSION = 13,
+    STATE_VERSION_LOSSES = 13,  /* losses of instances, and until when tasks wait after a loss */
+    STATE_VERSION_ELASTIC = 14, /* failed launches of pools, nodes of launches without work */
+    STATE_VERSION = 14,
 };
 
 /* Far above any row number that is ever given, and far below the numbers whose sums could wrap. */

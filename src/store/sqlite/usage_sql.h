@@ -12,33 +12,34 @@
 #define USAGE_18 USAGE_16 ", ?17, ?18"
 
 /* A sum stays at the largest number: a sum beyond 64 bits would make the commit fail. */
+/* clang-format off */
 #define USAGE_NEW(column) "min(" #column " + excluded." #column ", 9007199254740991)"
 #define USAGE_MORE(column) #column " = " USAGE_NEW(column) ", "
+#define USAGE_NEXT(column) ", " USAGE_NEW(column)
 
 /* The sums are bound in the order of enum store_usage_sum. A damaged row stays damaged: its checksum is not made anew. */
-#define USAGE_DAY_ADD                                                                                                                                                                                         \
-    "INSERT INTO usage_day VALUES (" USAGE_18 ", weir_sum(" USAGE_18 ")) "                                                                                                                                    \
-    "ON CONFLICT (day, pool, project, user, kind) DO UPDATE SET " USAGE_MORE(asked)                                                                                                                           \
-        USAGE_MORE(used) USAGE_MORE(lost) USAGE_MORE(waited) USAGE_MORE(completed)                                                                                                                            \
-            USAGE_MORE(failed) USAGE_MORE(killed) USAGE_MORE(unavailable) USAGE_MORE(unknown)                                                                                                                 \
-                USAGE_MORE(tries)                                                                                                                                                                             \
-                    USAGE_MORE(tries_bad)                                                                                                                                                                     \
-                        USAGE_MORE(evicted)                                                                                                                                                                   \
-                            USAGE_MORE(node_lost) "sum = CASE WHEN " SUM_DAY                                                                                                                                  \
-                                                  " THEN weir_sum(day, pool, project, user, "                                                                                                                 \
-                                                  "kind, " USAGE_NEW(asked) ", " USAGE_NEW(used) ", " USAGE_NEW(lost) ", " USAGE_NEW(waited) ", " USAGE_NEW(completed) ", " USAGE_NEW(failed) ", " USAGE_NEW( \
-                                                      killed) ", " USAGE_NEW(unavailable) ","                                                                                                                 \
-                                                                                          " " USAGE_NEW(unknown) ", " USAGE_NEW(tries) ", " USAGE_NEW(tries_bad) ", " USAGE_NEW(evicted) ", " USAGE_NEW(node_lost) ") ELSE sum END"
+#define USAGE_DAY_ADD                                                                              \
+    "INSERT INTO usage_day VALUES (" USAGE_18 ", weir_sum(" USAGE_18 ")) "                         \
+    "ON CONFLICT (day, pool, project, user, kind) DO UPDATE SET "                                  \
+    USAGE_MORE(asked) USAGE_MORE(used) USAGE_MORE(lost) USAGE_MORE(waited)                         \
+    USAGE_MORE(completed) USAGE_MORE(failed) USAGE_MORE(killed) USAGE_MORE(unavailable)            \
+    USAGE_MORE(unknown) USAGE_MORE(tries) USAGE_MORE(tries_bad) USAGE_MORE(evicted)                \
+    USAGE_MORE(node_lost)                                                                          \
+    "sum = CASE WHEN " SUM_DAY " THEN weir_sum(day, pool, project, user, kind"                     \
+    USAGE_NEXT(asked) USAGE_NEXT(used) USAGE_NEXT(lost) USAGE_NEXT(waited)                         \
+    USAGE_NEXT(completed) USAGE_NEXT(failed) USAGE_NEXT(killed) USAGE_NEXT(unavailable)            \
+    USAGE_NEXT(unknown) USAGE_NEXT(tries) USAGE_NEXT(tries_bad) USAGE_NEXT(evicted)                \
+    USAGE_NEXT(node_lost) ") ELSE sum END"
 
-#define USAGE_NODE_ADD                                                                                             \
-    "INSERT INTO usage_node VALUES (" USAGE_9 ", weir_sum(" USAGE_9 ")) "                                          \
-    "ON CONFLICT (day, pool, node) DO UPDATE SET " USAGE_MORE(used) USAGE_MORE(lost)                               \
-        USAGE_MORE(tries) USAGE_MORE(tries_bad) USAGE_MORE(evicted)                                                \
-            USAGE_MORE(                                                                                            \
-                node_lost) "sum = CASE WHEN " SUM_NODE                                                             \
-                           " THEN weir_sum(day, pool, node, " USAGE_NEW(used) ", " USAGE_NEW(lost) ", " USAGE_NEW( \
-                               tries) ", " USAGE_NEW(tries_bad) ", " USAGE_NEW(evicted) ","                        \
-                                                                                        " " USAGE_NEW(node_lost) ") ELSE sum END"
+#define USAGE_NODE_ADD                                                                             \
+    "INSERT INTO usage_node VALUES (" USAGE_9 ", weir_sum(" USAGE_9 ")) "                          \
+    "ON CONFLICT (day, pool, node) DO UPDATE SET "                                                 \
+    USAGE_MORE(used) USAGE_MORE(lost) USAGE_MORE(tries) USAGE_MORE(tries_bad)                      \
+    USAGE_MORE(evicted) USAGE_MORE(node_lost)                                                      \
+    "sum = CASE WHEN " SUM_NODE " THEN weir_sum(day, pool, node"                                   \
+    USAGE_NEXT(used) USAGE_NEXT(lost) USAGE_NEXT(tries) USAGE_NEXT(tries_bad)                      \
+    USAGE_NEXT(evicted) USAGE_NEXT(node_lost) ") ELSE sum END"
+/* clang-format on */
 
 /* Parameters of both readings: 1 by, 2 first and 3 first-not of the whole days, 4 and 5 the days of which
  * pieces are read (-1: none), 6 since, 7 until, 8 pool, 9 rows at most; 10 user and 11 project. */

@@ -106,6 +106,7 @@ static const struct task_spec task_spec = {.kind = TASK_SHELL,
                                            .stage = true,
                                            .priority = 99,
                                            .max_retries = 3,
+                                           .max_losses = LOSSES_DEFAULT,
                                            .time_limit_ms = 1,
                                            .grace_ms = 2,
                                            .stale_grace_ms = STALE_GRACE_POOL,
@@ -361,6 +362,7 @@ static void fill_attempt_ended(struct fact *fact)
         (struct report){REPORT_SPAWN_FAILED, key, 8, 1700000000001, 2, 10, 20, 30, 40, false};
     fact->attempt_ended.cause = END_SPAWN;
     fact->attempt_ended.again = true;
+    fact->attempt_ended.hold_until_ms = 1700000005000;
 }
 
 static void fill_task_ended(struct fact *fact)
@@ -441,6 +443,7 @@ static void fact_of(enum fact_type type, struct fact *fact)
         [FACT_LAUNCH_ENDED] = fill_launch,
         [FACT_TASK_MOVED] = fill_task_moved,
         [FACT_DEPENDENTS_RELEASED] = fill_released,
+        [FACT_HOLD_ENDED] = fill_task_queued,
     };
     *fact = (struct fact){
         .type = type, .version = 1, .time_ms = 1700000000000, .actor = "user:x", .cause = "r-1"};

@@ -479,6 +479,30 @@ static void instances_that_are_not_alike(void **state)
     org_done(&org);
 }
 
+static void a_task_that_was_lost_again(void **state)
+{
+    (void)state;
+    struct org org;
+    org_init(&org);
+    org_nodes(&org, 1, 2);
+    struct task_spec spec = slots(1);
+    spec.max_losses = 5;
+    const task_id task = submit(&org, spec);
+    starts(&org, task);
+    rig_report(&org.rig, task, 0, REPORT_LOST, 0);
+    (void)waits(&org, task, REASON_NEXT); /* the first loss costs no wait */
+    starts(&org, task);
+    rig_report(&org.rig, task, 0, REPORT_LOST, 0);
+    const struct reason why = waits(&org, task, REASON_LOST_AGAIN);
+    assert_int_equal(why.have, 2);
+    assert_int_equal(why.need, 5);
+    assert_true(why.until_ms > org.rig.now_ms);
+    org.rig.now_ms = why.until_ms;
+    assert_int_equal(rig_do(&org.rig, (struct input){.type = INPUT_TICK}), VERDICT_OK);
+    starts(&org, task);
+    org_done(&org);
+}
+
 static void every_reason_was_made(void **state)
 {
     (void)state;
@@ -522,6 +546,7 @@ int main(void)
         cmocka_unit_test(moves_that_lead_nowhere),
         cmocka_unit_test(places_close_together),
         cmocka_unit_test(instances_that_are_not_alike),
+        cmocka_unit_test(a_task_that_was_lost_again),
         cmocka_unit_test(every_reason_was_made),
     };
     return cmocka_run_group_tests_name("reasons", tests, NULL, NULL);

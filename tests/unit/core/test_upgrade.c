@@ -50,6 +50,11 @@ static void an_end_of_version_1_was_when_it_was_heard(void **state)
     assert_int_equal(fact.time_ms, 7000);
     assert_int_equal(fact.attempt_ended.report.at_ms, 7000); /* 1234 is what stands in it */
     assert_int_equal(fact.attempt_ended.report.exit_code, 3);
+    /* Version 2 has a time of its own, and no wait after a loss. */
+    assert_int_equal(fact_decode(sample(&arena, "fact-attempt-ended-v2"), &arena, &fact, &e),
+                     ERR_OK);
+    assert_int_equal(fact.attempt_ended.report.at_ms, 1234);
+    assert_int_equal(fact.attempt_ended.hold_until_ms, 0);
     arena_done(&arena);
 }
 
@@ -113,6 +118,10 @@ static void facts_before_objects_could_grow_are_read(void **state)
     assert_int_equal(fact.task_edited.edit.fields, TASK_EDIT_priority | TASK_EDIT_name);
     assert_int_equal(fact.task_edited.edit.spec->priority, 60);
     assert_string_equal(fact.task_edited.edit.spec->name, "n");
+    assert_int_equal(fact_decode(sample(&arena, "fact-task-edited-v4"), &arena, &fact, &e), ERR_OK);
+    assert_int_equal(fact.version, 4);
+    assert_int_equal(fact.task_edited.edit.fields, TASK_EDIT_description);
+    assert_string_equal(fact.task_edited.edit.spec->description, "d");
     arena_done(&arena);
 }
 
@@ -123,8 +132,12 @@ static void an_edit_has_the_fields_of_its_version(void **state)
     static const struct {
         uint32_t fields;
         char version; /* the first that has them */
-    } edits[] = {{TASK_EDIT_name, 1}, {TASK_EDIT_topology, 3}, {TASK_EDIT_stale_grace, 4}};
-    const struct task_spec spec = {.name = "n", .topology = {"zone", "rack"}, .stale_grace_ms = 5};
+    } edits[] = {{TASK_EDIT_name, 1},
+                 {TASK_EDIT_topology, 3},
+                 {TASK_EDIT_stale_grace, 4},
+                 {TASK_EDIT_max_losses, 5}};
+    const struct task_spec spec = {
+        .name = "n", .topology = {"zone", "rack"}, .stale_grace_ms = 5, .max_losses = 2};
     for (size_t i = 0; i < sizeof edits / sizeof edits[0]; i++) {
         const struct fact fact = {
             .type = FACT_TASK_EDITED,
@@ -132,7 +145,7 @@ static void an_edit_has_the_fields_of_its_version(void **state)
         struct buf bytes;
         buf_init(&bytes, 4096);
         fact_encode(&fact, &bytes);
-        for (char version = 1; version <= 4; version++) {
+        for (char version = 1; version <= 5; version++) {
             struct arena arena;
             struct fact read;
             struct error e;

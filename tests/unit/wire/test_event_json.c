@@ -91,6 +91,7 @@ static const struct fact facts[] = {
     {.type = FACT_TASK_MOVED, .task_moved = {.task = {12}, .other = {9}, .behind = true}},
     {.type = FACT_TASK_MOVED, .task_moved = {.task = {12}, .other = {9}}},
     {.type = FACT_DEPENDENTS_RELEASED, .released = {{12}, 1000}},
+    {.type = FACT_HOLD_ENDED, .task = {{12}}},
     {.type = FACT_HISTORY_TICKED, .history_ticked = {{2}}},
     {.type = FACT_ATTEMPT_CHECKPOINT, .attempt_checkpoint = {KEY, 1699999999998}},
 };

@@ -225,13 +225,13 @@ static void nodes_that_drain_are_named_with_the_way_back(void **state)
     struct explanation why;
     explain_task(site.core, id, &why);
     assert_int_equal(why.reason.code, REASON_NODES_AWAY);
-    says(why.reason,
-         "the only node that could take the task is silent, lost or draining: n1 is draining");
+    says(why.reason, "the only node that could take the task is silent, lost, draining or out of "
+                     "service: n1 is draining");
     why.reason.need = 3;
     why.reason.have = 1;
     says(why.reason,
-         "of the 3 nodes that could take the task 1 is up; the others are silent, lost or "
-         "draining: n1 is draining");
+         "of the 3 nodes that could take the task 1 is up; the others are silent, lost, "
+         "draining or out of service: n1 is draining");
     const char *help[SUGGESTIONS_MAX];
     assert_int_equal(explain_json_suggestions(site.core, id, &why, &site.arena, help), 1);
     assert_string_equal(help[0], "weir node resume n1");

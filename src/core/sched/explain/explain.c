@@ -17,13 +17,13 @@
 #include "core/sched/explain/explain_depends.h"
 #include "core/sched/explain/explain_form.h"
 #include "core/sched/explain/explain_internal.h"
+#include "core/sched/explain/explain_provider.h"
 #include "core/sched/explain/explain_time.h"
 #include "core/sched/order/tally.h"
 #include "core/sched/order/turns.h"
 #include "core/sched/order/view.h"
 #include "core/sched/place/place.h"
 #include "core/sched/place/search.h"
-#include "core/state/elastic.h"
 #include "core/state/key.h"
 #include "core/state/query.h"
 
@@ -405,31 +405,17 @@ static void explain_room(struct explain_look *look)
     arena_done(&arena);
 }
 
-/* Does the task wait for nodes that the pool's provider brings up? Then the state of the provider is the reason. */
-static bool explain_provider(const struct core *core, const struct task *task,
-                             const struct pool *pool, struct reason *ret)
-{
-    struct node flavor;
-    struct space space;
-    elastic_flavor(pool, &flavor);
-    space_now(&flavor, &space);
-    const bool retry = pool->launch_retry_ms > core->time_ms;
-    if (!elastic_pool(pool) || (pool->launch_starting == 0 && !retry) ||
-        fit_count(&space, query_task_request(core, task, 0), 1) == 0) {
-        return false;
-    }
-    *ret = (struct reason){.pool = pool->id, .smallest = -1, .have = pool->launch_starting};
-    ret->code = pool->launch_starting > 0 ? REASON_NODES_STARTING : REASON_PROVIDER_FAILED;
-    ret->until_ms = pool->launch_starting > 0 ? 0 : pool->launch_retry_ms;
-    return true;
-}
-
 /* The reason of a task that could be in the pool's queue. */
 static void explain_queued(const struct core *core, const struct task *task,
                            const struct pool *pool, struct explanation *ret)
 {
     must(task->pool.v == pool->id.v);
-    if (!task->queued) {
+    if (task->hold_until_ms > 0) {
+        ret->reason.code = REASON_LOST_AGAIN;
+        ret->reason.have = task->losses;
+        ret->reason.need = task->max_losses;
+        ret->reason.until_ms = task->hold_until_ms;
+    } else if (!task->queued) {
         /* A gang that lost instances is not queued until its other instances have ended. */
         ret->reason.code = REASON_GANG_SHORT;
         ret->reason.have = task->waiting_count;
@@ -438,7 +424,7 @@ static void explain_queued(const struct core *core, const struct task *task,
         ret->reason.code = REASON_POOL_PAUSED;
     } else if (pool->node_count == 0) {
         ret->reason.code = REASON_POOL_EMPTY;
-        (void)explain_provider(core, task, pool, &ret->reason);
+        explain_provider(core, task, pool, &ret->reason);
     } else {
         struct explain_look look = {
             .core = core,
@@ -450,7 +436,7 @@ static void explain_queued(const struct core *core, const struct task *task,
         };
         explain_room(&look);
         if (explain_time_for_room(ret->reason.code) || ret->reason.code == REASON_NODES_AWAY) {
-            (void)explain_provider(core, task, pool, &ret->reason);
+            explain_provider(core, task, pool, &ret->reason);
         }
     }
 }

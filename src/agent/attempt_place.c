@@ -1,0 +1,50 @@
+/* attempt_place.c - see attempt_place.h. SPDX-License-Identifier: Apache-2.0 */
+#include "agent/attempt_place.h"
+
+#include "agent/supervisor_internal.h"
+
+void attempt_place_give(struct attempt *attempt)
+{
+    struct supervisor *sup = attempt->sup;
+    jobdir_give(sup->jobdirs, attempt->key.task.v, attempt->instance);
+    if (attempt->uid_number >= 0) {
+        taskuid_give(sup->uids, attempt->uid_number);
+        attempt->uid_number = -1;
+    }
+}
+
+/* The account that runs the attempt: one for all tasks, or the task's own. */
+const struct runas_account *attempt_place_account(const struct attempt *attempt,
+                                                  struct arena *arena, const char *job_dir)
+{
+    const struct supervisor *sup = attempt->sup;
+    if (attempt->uid_number < 0) {
+        return &sup->account;
+    }
+    struct runas_account *account = arena_new(arena, struct runas_account, 1);
+    taskuid_account(sup->uids, attempt->uid_number, &sup->account, job_dir, account);
+    return account;
+}
+
+/* Takes the attempt's job directory and, where each task has a user of its own, its user. */
+must_use enum err attempt_place_take(struct attempt *attempt, struct error *e)
+{
+    struct supervisor *sup = attempt->sup;
+    enum err r = jobdir_take(sup->jobdirs, attempt->key.task.v, attempt->instance, e);
+    if (r != ERR_OK || sup->uids == NULL) {
+        return r;
+    }
+    struct runas_account account;
+    attempt->uid_number = taskuid_take(sup->uids, attempt->key.task.v);
+    if (attempt->uid_number < 0) {
+        r = fail(e, ERR_BUSY, "all users of the node's range have tasks");
+    } else {
+        taskuid_account(sup->uids, attempt->uid_number, &sup->account, "", &account);
+        r = jobdir_own(sup->jobdirs, attempt->key.task.v, attempt->instance, account.uid,
+                       account.gid, e);
+    }
+    if (r != ERR_OK) {
+        attempt_place_give(attempt);
+    }
+    return r;
+}

@@ -1,0 +1,142 @@
+/* ground.c - see ground.h. SPDX-License-Identifier: Apache-2.0 */
+#include "agent/ground.h"
+
+#include "agent/attempt_record.h"
+#include "agent/dirs.h"
+#include "agent/link.h"
+#include "agent/supervisor_internal.h"
+#include "base/log.h"
+#include "base/str.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+enum {
+    START_TROUBLE_MS = 20 * 1000,
+    FREE_BYTES_MIN = 4 * 1024 * 1024, /* below it the next segment of the spool may not fit */
+    FREE_FILES_MIN = 16,
+};
+
+static must_use enum err dir_hold(const struct supervisor *sup, struct error *e)
+{
+    struct stat info;
+    if (stat(sup->dir, &info) == 0 && S_ISDIR(info.st_mode)) {
+        return ERR_OK;
+    }
+    log_error("the node's directory is gone, making it anew", kv_str("directory", sup->dir));
+    return dirs_make(sup->dir, e);
+}
+
+static void log_hold(const struct supervisor *sup)
+{
+    if (!dirs_still_there(sup->dir, SUPERVISOR_LOG, STDERR_FILENO)) {
+        dirs_log_to_file(sup->dir);
+        log_warn("the supervisor's log was gone and goes on in a new file");
+    }
+}
+
+static must_use enum err spool_hold(struct supervisor *sup, struct error *e)
+{
+    if (spool_sound(sup->spool)) {
+        return ERR_OK;
+    }
+    enum err r = spool_renew(sup->spool, e);
+    if (r == ERR_OK) {
+        log_error("a part of the spool is gone; what is not acknowledged is recorded again");
+        attempt_record_again(sup);
+    }
+    return r;
+}
+
+/* Is there room to write reports and to make directories? */
+static must_use enum err space_check(const struct supervisor *sup, struct error *e)
+{
+    struct statvfs info;
+    if (statvfs(sup->dir, &info) != 0) {
+        return fail_errno(e, ERR_IO, errno, "cannot look at '%s'", sup->dir);
+    }
+    if ((info.f_flag & ST_RDONLY) != 0) {
+        return fail(e, ERR_IO, "'%s' is on a file system that cannot be written", sup->dir);
+    }
+    if ((uint64_t)info.f_bavail * info.f_frsize < FREE_BYTES_MIN) {
+        return fail(e, ERR_IO, "the file system of '%s' is full", sup->dir);
+    }
+    if (info.f_files > 0 && info.f_favail < FREE_FILES_MIN) {
+        return fail(e, ERR_IO, "the file system of '%s' has no room for more files", sup->dir);
+    }
+    return ERR_OK;
+}
+
+/* What the last starts and writes met. */
+static must_use enum err recent_check(const struct supervisor *sup, struct error *e)
+{
+    if (sup->spool_stuck) {
+        return fail(e, ERR_IO, "%s", sup->spool_error);
+    }
+    if (loop_now_ms(sup->loop) < sup->start_trouble_until_ms) {
+        return fail(e, ERR_IO, "%s", sup->start_error);
+    }
+    return ERR_OK;
+}
+
+void ground_look(struct supervisor *sup)
+{
+    struct error e = {0};
+    enum err r = dir_hold(sup, &e);
+    log_hold(sup);
+    r = r == ERR_OK ? dirs_lock_hold(sup->dir, SUPERVISOR_LOCK, &sup->lock_fd, &e) : r;
+    r = r == ERR_OK ? spool_hold(sup, &e) : r;
+    r = r == ERR_OK ? jobdir_hold(sup->jobdirs, &e) : r;
+    r = r == ERR_OK ? link_hold(sup, &e) : r;
+    r = r == ERR_OK ? space_check(sup, &e) : r;
+    r = r == ERR_OK ? recent_check(sup, &e) : r;
+    const char *why = r == ERR_OK ? "" : e.text;
+    if (strcmp(why, sup->trouble) == 0) {
+        return;
+    }
+    (void)str_copy(sup->trouble, sizeof sup->trouble, why);
+    if (r == ERR_OK) {
+        log_info("the node can work again");
+    } else {
+        log_error("the node cannot work", kv_error(&e));
+    }
+    link_trouble(sup);
+}
+
+static void round_due(void *ctx)
+{
+    struct supervisor *sup = ctx;
+    ground_look(sup);
+    loop_timer_set(sup->ground_timer, loop_now_ms(sup->loop) + GROUND_MS);
+}
+
+void ground_begin(struct supervisor *sup)
+{
+    sup->ground_timer = loop_timer_new(sup->loop, round_due, sup);
+    round_due(sup);
+}
+
+void ground_end(struct supervisor *sup)
+{
+    loop_timer_free(sup->ground_timer);
+}
+
+void ground_start_failed(struct supervisor *sup, const char *why)
+{
+    (void)str_copy(sup->start_error, sizeof sup->start_error, why);
+    sup->start_trouble_until_ms = loop_now_ms(sup->loop) + START_TROUBLE_MS;
+    ground_look(sup);
+}
+
+void ground_spool_renew(struct supervisor *sup)
+{
+    struct error e;
+    if (spool_renew(sup->spool, &e) != ERR_OK) {
+        log_error("the damaged spool cannot be made anew", kv_error(&e));
+        return;
+    }
+    log_error("the spool is damaged; what is not acknowledged is recorded again");
+    attempt_record_again(sup);
+}

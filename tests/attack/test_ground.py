@@ -1,0 +1,171 @@
+"""Somebody takes away, cuts or overwrites what a living node stands on. Afterwards the node works again or says what is wrong, and no
+task is in a state that is not true.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+
+import pytest
+
+FILES = ["supervisor.lock", "supervisor.sock", "supervisor.log", "agent.lock", "credential", "epoch", "machine"]
+DIRECTORIES = ["spool", "job", "job/.ready"]
+
+
+@pytest.fixture(scope="module")
+def ground(weir_shared):
+    return weir_shared
+
+
+def node_of(weir):
+    return weir.api("GET", "nodes").json["items"][0]
+
+
+def spool_files(weir):
+    """The segments of the spool, once the node has made anew what a test before took away."""
+    return weir.wait_until(lambda: sorted((weir.dir / "node").glob("spool/*")), "a spool")
+
+
+def spool_bytes(weir):
+    return sum(path.stat().st_size for path in spool_files(weir))
+
+
+def damage(path, how):
+    if how == "delete" and path.is_dir():
+        shutil.rmtree(path)
+    elif how == "delete":
+        path.unlink(missing_ok=True)
+    elif how == "truncate":
+        os.truncate(path, 0)
+    else:
+        size = path.stat().st_size
+        with open(path, "r+b") as file:
+            file.seek(size // 2)
+            file.write(os.urandom(max(1, size - size // 2)))
+
+
+def gated(weir, name):
+    """A task that runs until its gate is opened, and then ends with 7."""
+    gate = weir.root / name
+    task = weir.submit("sh", "-c", f"until [ -e {gate} ]; do sleep 0.05; done; exit 7")
+    weir.wait_state(task, "running")
+    return task, gate
+
+
+def check_truth(weir, what, harm):
+    """Harms the node between the start of one task and its end, and expects every state to come out true."""
+    home = weir.dir / "node"
+    before, gate = gated(weir, f"gate-{what}")
+    victim = weir.submit("sleep", "600")
+    weir.wait_state(victim, "running")
+    harm(home)
+    gate.touch()
+    weir.weir("task", "kill", victim)
+    ended = weir.wait(before)
+    # An end whose record was lost for good may be told as a loss; it must not stay `running`.
+    assert ended["state"] == "failed" and ended["exit_code"] == 7, ended
+    assert weir.wait(victim)["state"] == "killed"
+    after = weir.wait(weir.submit("echo", what))
+    assert after["state"] == "completed", after
+    weir.wait_until(lambda: node_of(weir)["trouble"] == "" and node_of(weir)["state"] == "up", "the node to be well")
+
+
+@pytest.mark.parametrize("name, how", [(name, how) for name in FILES for how in ("delete", "truncate") if (name, how) != ("supervisor.sock", "truncate")])
+def test_a_file_of_the_node(ground, name, how):
+    check_truth(ground, f"{how}-{name}", lambda home: damage(home / name, how) if (home / name).exists() else None)
+    if name not in ("epoch", "machine", "credential"):  # these are written when they are needed
+        path = ground.dir / "node" / name
+        ground.wait_until(lambda: path.exists() and (not name.endswith(".lock") or path.stat().st_size > 0), f"{name} to be made anew")
+
+
+@pytest.mark.parametrize("name", DIRECTORIES)
+def test_a_directory_of_the_node(ground, name):
+    check_truth(ground, f"delete-{name.replace('/', '-')}", lambda home: damage(home / name, "delete"))
+
+
+@pytest.mark.parametrize("how", ["delete", "truncate", "overwrite"])
+def test_the_spool(ground, how):
+    def harm(home):
+        for path in spool_files(ground):
+            damage(path, how)
+
+    check_truth(ground, f"spool-{how}", harm)
+
+
+@pytest.mark.parametrize("how", ["delete", "truncate", "overwrite"])
+def test_records_that_the_server_has_not_got(ground, how):
+    """The server does not answer while tasks end: their ends are only in the spool, and the spool is taken away."""
+    server = ground.pid_of("server")
+    task, gate = gated(ground, f"unacked-{how}")
+    other = ground.submit("sleep", "600")
+    ground.wait_state(other, "running")
+    os.kill(server, signal.SIGSTOP)
+    try:
+        size = spool_bytes(ground)
+        gate.touch()
+        ground.wait_until(lambda: spool_bytes(ground) > size, "the end in the spool")
+        for path in spool_files(ground):
+            damage(path, how)
+    finally:
+        os.kill(server, signal.SIGCONT)
+    ended = ground.wait(task)
+    assert (ended["state"], ended["exit_code"]) == ("failed", 7)
+    assert ground.task(other)["state"] == "running"
+    ground.weir("task", "kill", other)
+    assert ground.wait(other)["state"] == "killed"
+
+
+def test_the_whole_directory(weir):
+    check_truth(weir, "all", lambda home: damage(home, "delete"))
+
+
+def mounted(weir_factory, tmp_path, options):
+    """A Weir whose node directory is a small file system of its own."""
+    weir = weir_factory("--slots", "2", start=False)
+    home = weir.dir / "node"
+    home.mkdir(parents=True)
+    weir.dir.chmod(0o711)
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", f"mode=0711,{options}", "tmpfs", home], check=False, capture_output=True).returncode != 0:
+        pytest.skip("only root can mount a file system")
+    return weir, home
+
+
+@pytest.mark.parametrize("how", ["full", "read-only"])
+def test_a_file_system_that_takes_nothing(weir_factory, tmp_path, how):
+    weir, home = mounted(weir_factory, tmp_path, "size=24m")
+    try:
+        weir.start()
+        before, gate = gated(weir, "gate")
+        filler = home / "filler"
+        if how == "full":
+            with open(filler, "wb", buffering=0) as file:
+                try:
+                    while True:
+                        file.write(b"x" * 65536)
+                except OSError:
+                    pass
+        else:
+            # The supervisor has mounts of its own.
+            inside = ["nsenter", "--mount", "--target", (home / "supervisor.lock").read_text().strip()]
+            subprocess.run([*inside, "mount", "--bind", home, home], check=True)
+            subprocess.run([*inside, "mount", "-o", "remount,bind,ro", home], check=True)
+        said = weir.wait_until(lambda: node_of(weir)["trouble"] and node_of(weir)["state"] == "up" and node_of(weir), "the node to say so")
+        assert "full" in said["trouble"] or "cannot be written" in said["trouble"] or "spool" in said["trouble"], said
+        waits = weir.submit("true")
+        assert "out of service" in weir.weir("explain", waits).stdout
+        assert "out of service" in weir.weir("node", "list").stdout
+        if how == "full":
+            filler.unlink()
+        else:
+            subprocess.run([*inside, "umount", home], check=True)
+        gate.touch()
+        assert weir.wait(before)["exit_code"] == 7
+        assert weir.wait(waits)["state"] == "completed"
+    finally:
+        weir.close()
+        subprocess.run(["umount", "-l", home], check=False, capture_output=True)
+        shutil.rmtree(pathlib.Path(weir.root), ignore_errors=True)
