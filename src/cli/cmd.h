@@ -17,6 +17,8 @@ int cmd_support(struct cli *cli);
 
 int cmd_run(struct cli *cli);
 int cmd_submit(struct cli *cli);
+/* `weir explain -f FILE`: what would become of the tasks of a file. */
+int cmd_submit_explain(struct cli *cli);
 
 int cmd_task_list(struct cli *cli);
 int cmd_task_show(struct cli *cli);

@@ -4,6 +4,7 @@
 #include "cli/api.h"
 #include "cli/cmd.h"
 #include "cli/meter.h"
+#include "cli/command.h"
 #include "cli/cost.h"
 #include "cli/show.h"
 #include "cli/task_args.h"
@@ -30,10 +31,11 @@ struct submit_call {
     size_t done;
     size_t total;
     size_t problem_count; /* of all files */
+    bool dry;             /* nothing is submitted */
     struct meter meter;
 };
 
-/* --dry-run: says what would become of the tasks gathered so far. */
+/* Says what would become of the tasks gathered so far. */
 static enum err dry_post(struct submit_call *submit, struct error *e)
 {
     int code;
@@ -50,7 +52,7 @@ static enum err dry_post(struct submit_call *submit, struct error *e)
 /* Sends the tasks gathered so far and prints their ids. */
 static enum err post(struct submit_call *submit, struct error *e)
 {
-    if (cost_is_dry(submit->cli)) {
+    if (submit->dry) {
         return dry_post(submit, e);
     }
     struct arena arena;
@@ -198,10 +200,10 @@ static enum err one_submit(struct submit_call *submit, struct error *e)
     return post(submit, e);
 }
 
-int cmd_submit(struct cli *cli)
+static int submit_run(struct cli *cli, bool dry)
 {
     struct error e;
-    struct submit_call submit = {.cli = cli};
+    struct submit_call submit = {.cli = cli, .dry = dry};
     bool files = args_has(&cli->args, "file");
     if (!files && cli->args.rest_count == 0) {
         (void)fail(&e, ERR_USAGE, "nothing to submit: weir submit -- CMD… or weir submit -f FILE");
@@ -217,11 +219,28 @@ int cmd_submit(struct cli *cli)
     buf_done(&submit.batch);
     meter_clear(&submit.meter);
     if (r == ERR_OK) {
-        return cost_is_dry(cli) ? EXIT_WOULD_CHANGE : EXIT_OK;
+        return dry ? EXIT_WOULD_CHANGE : EXIT_OK;
     }
     if (submit.done > 0) {
         context_say("weir: %zu of %zu tasks were submitted before this:", submit.done,
                     submit.total);
     }
     return context_fail(cli, &e);
+}
+
+int cmd_submit(struct cli *cli)
+{
+    return submit_run(cli, cost_is_dry(cli));
+}
+
+/* Files are read as `weir submit` reads them. `weir submit` has all flags of this command, so the flags stay. */
+int cmd_submit_explain(struct cli *cli)
+{
+    char submit[] = "submit";
+    char *const words[] = {submit, NULL};
+    int count;
+    cli->args.command = command_find(1, words, &count);
+    must(cli->args.command != NULL);
+    const int code = submit_run(cli, true);
+    return code == EXIT_WOULD_CHANGE ? EXIT_OK : code;
 }

@@ -245,6 +245,15 @@ int cmd_view_explain(struct cli *cli)
 {
     struct error e;
     struct attempt_name name;
+    if (args_has(&cli->args, "file") != (cli->args.word_count == 0)) {
+        (void)fail(&e, ERR_USAGE,
+                   "give a task, a node or a pool, or a task file: weir explain 12, "
+                   "weir explain -f task.yaml");
+        return context_fail(cli, &e);
+    }
+    if (cli->args.word_count == 0) {
+        return cmd_submit_explain(cli);
+    }
     if (ids_name_parse(cli->args.words[0], &name, &e) != ERR_OK) {
         return explain_place(cli, cli->args.words[0]);
     }

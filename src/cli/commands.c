@@ -387,9 +387,15 @@ static const struct flag flags_events[] = {
     {0},
 };
 
+static const struct flag flags_explain[] = {
+    {"file", 'f', FLAG_LIST, "FILE",
+     "what would become of the tasks of this file; none is submitted", COMPLETE_FILES, NULL},
+    {0},
+};
+
 const struct command commands_self[] = {
     {.name = "explain",
-     .args = "TASK[.INSTANCE]|NODE|POOL",
+     .args = "TASK[.INSTANCE]|NODE|POOL|-f FILE",
      .help =
          "why a task waits and what would make it start; why tasks do not run on a node, in a pool",
      .more = "Of a node: whether it takes tasks, what is free and what runs there. Of a pool: its "
@@ -397,9 +403,10 @@ const struct command commands_self[] = {
              "slots and kept places. Of both: why the tasks of the pool wait, one line for each "
              "reason with\n"
              "its first task.",
-     .examples = "weir explain 12\nweir explain n3\nweir explain v100 --json",
-     .groups = {flags_show},
-     .args_min = 1,
+     .examples = "weir explain 12\nweir explain n3\nweir explain v100 --json\nweir explain -f "
+                 "task.yaml",
+     .groups = {flags_explain, flags_show},
+     .args_min = 0,
      .args_max = 1,
      .complete = COMPLETE_PLACES,
      .run = cmd_view_explain},

@@ -53,3 +53,17 @@ def test_completion_offers_tasks_nodes_and_pools(crowded):
     offered = crowded.weir("__complete", "--", "explain", "").stdout
     words = {line.split("\t")[0] for line in offered.splitlines()}
     assert {"1", "2", "default", node_of(crowded)} <= words
+
+
+def test_a_task_file_is_explained_before_it_is_submitted(crowded, tmp_path):
+    file = tmp_path / "task.yaml"
+    file.write_text("command: [sleep, '5']\nresources: {gpu: 1}\n")
+    answer = crowded.weir("explain", "-f", str(file))
+    assert answer.stdout.startswith("would wait") and len(crowded.api("GET", "tasks").json["items"]) == 3
+    assert crowded.weir_json("explain", "-f", str(file))["waits_total"] == 1
+    file.write_text("command: [true]\nresources: {gpu: 8}\n")
+    answer = crowded.weir("explain", "-f", str(file), check=False)
+    assert answer.returncode == 9 and "with 2 slots it would be accepted" in answer.stderr
+    for words in ([], ["1", "-f", str(file)]):
+        answer = crowded.weir("explain", *words, check=False)
+        assert answer.returncode == 2 and "weir explain -f task.yaml" in answer.stderr
