@@ -49,8 +49,8 @@ static struct preview *effects_find(const struct call *call, const struct config
     }
     const struct preview_ask ask = {.inputs = inputs, .count = count};
     fact_list_init(&facts, call_arena(call));
-    if (count > 0) {
-        must(preview_run(call_core(call), &ask, &facts, &preview) == VERDICT_OK);
+    if (count > 0 && preview_run(call_core(call), &ask, &facts, &preview) != VERDICT_OK) {
+        return NULL; /* passes that are due came first, and the changes are no longer possible */
     }
     return preview;
 }

@@ -95,24 +95,6 @@ void nodes_edit(struct call *call)
     }
 }
 
-/* Revokes the credential, and the join token that the node has used up: that token would let the same
- * machine join again until it expires. */
-static void tokens_of_node_revoke(struct call *call, const char *node)
-{
-    const struct api_host *host = call->api->o.host;
-    const struct store_token *token;
-    size_t cursor = 0;
-    while ((token = token_set_next(call->api->o.tokens, &cursor)) != NULL) {
-        const bool credential = strcmp(token->scope, token_scope_name(SCOPE_NODE)) == 0 &&
-                                strcmp(token->name, node) == 0;
-        if (credential || (token->uses < 0 && strcmp(token->node, node) == 0)) {
-            struct store_token gone = *token;
-            gone.revoked = true;
-            host->token_put(host->ctx, &gone);
-        }
-    }
-}
-
 void nodes_remove(struct call *call)
 {
     const struct node *node = node_of(call);
@@ -124,7 +106,8 @@ void nodes_remove(struct call *call)
     if (preview_answered(call, &in) || !call_input(call, &in, &facts)) {
         return;
     }
-    tokens_of_node_revoke(call, call->params[0]);
+    const struct api_host *host = call->api->o.host;
+    token_set_revoke_node(call->api->o.tokens, call->params[0], host->token_put, host->ctx);
     call_answer(call, 204, NULL);
 }
 

@@ -120,6 +120,22 @@ void token_hash(const char *secret, uint8_t *ret_hash)
                             strlen(secret), NULL, 0) == 0);
 }
 
+void token_set_revoke_node(const struct tokens *tokens, const char *node,
+                           void (*put)(void *ctx, const struct store_token *token), void *ctx)
+{
+    const struct store_token *token;
+    size_t cursor = 0;
+    while ((token = token_set_next(tokens, &cursor)) != NULL) {
+        const bool credential = strcmp(token->scope, token_scope_name(SCOPE_NODE)) == 0 &&
+                                strcmp(token->name, node) == 0;
+        if (credential || (token->uses < 0 && strcmp(token->node, node) == 0)) {
+            struct store_token gone = *token;
+            gone.revoked = true;
+            put(ctx, &gone);
+        }
+    }
+}
+
 void token_make(enum token_scope scope, const char *name, int64_t now_ms, struct store_token *ret,
                 char *ret_secret)
 {

@@ -40,6 +40,11 @@ const struct store_token *token_set_named(const struct tokens *tokens, enum toke
 /* Walks all tokens in order of creation: start with *cursor = 0; NULL at the end. */
 const struct store_token *token_set_next(const struct tokens *tokens, size_t *cursor);
 
+/* Gives `put` the revoked credential of a removed node, and the revoked join token that the node has used up: that token
+ * would let the same machine join again until it expires. */
+void token_set_revoke_node(const struct tokens *tokens, const char *node,
+                           void (*put)(void *ctx, const struct store_token *token), void *ctx);
+
 /* Makes a new random token. `ret_secret` has TOKEN_SECRET_MAX bytes. The secret is shown once and
  * stored nowhere. */
 void token_make(enum token_scope scope, const char *name, int64_t now_ms, struct store_token *ret,

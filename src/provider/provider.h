@@ -40,6 +40,7 @@ struct provider_order {
     const char *pool;
     const char *node; /* as which its agent joins */
     uint32_t slots;   /* what the node has */
+    uint32_t gpus;    /* above 0: the slots are these GPUs */
     int64_t cpu_milli;
     int64_t memory_bytes;
     const char *server;     /* where its agent connects to */

@@ -267,7 +267,7 @@ static void effect_gather(struct agents *agents, const struct core *core,
                           const struct effect *effect)
 {
     if (effect->type != EFFECT_START && effect->type != EFFECT_STOP) {
-        return; /* for a provider: there is none in the server yet, and nothing asks for one */
+        return; /* providers.c gives these orders */
     }
     struct agent_link *link = agents_link_of(agents, effect->node);
     if (link == NULL || link->stream == NULL || link->incarnation != effect->incarnation) {

@@ -32,6 +32,12 @@ struct provider_said {
     char words[TEXT_LEN_MAX + 1];
 };
 
+/* A machine that the list under way has named. */
+struct listed {
+    launch_id launch;
+    enum provider_says says;
+};
+
 struct providers {
     struct providers_options o;
     struct provider *at[POOL_PROVIDER_COUNT]; /* NULL: the kind has none, or it could not be made */
@@ -39,7 +45,8 @@ struct providers {
     char url[URL_MAX]; /* "": no order may go out yet */
     char fingerprint[FINGERPRINT_MAX];
     VEC(struct provider_said *) said;
-    VEC(launch_id) listed; /* launches whose machines the list under way has named */
+    bool listing; /* a list is under way */
+    VEC(struct listed) listed;
 };
 
 /* A launch whose join token is on its way to the disk. */
@@ -80,8 +87,29 @@ static void reported(void *ctx, const struct provider_report *report)
     if (core == NULL || !provider_answer_of(query_server_uuid(core), report, &answer)) {
         return; /* another server's machine, or no state to compare with */
     }
-    vec_push(&providers->listed, answer.launch);
+    if (providers->listing) {
+        vec_push(&providers->listed, ((struct listed){answer.launch, answer.says}));
+    }
     said_add(providers, &answer);
+}
+
+static void token_put(void *ctx, const struct store_token *token)
+{
+    ledger_token(ctx, token);
+}
+
+/* The credentials of the nodes that these facts remove must not let anybody in again. */
+static void credentials_revoke(struct providers *providers, const struct facts *facts)
+{
+    for (size_t i = 0; i < facts->count; i++) {
+        const struct fact *fact = &facts->at[i];
+        if (fact->type == FACT_NODE_STATE && fact->node_state.state == NODE_REMOVED) {
+            token_set_revoke_node(
+                providers->o.tokens,
+                query_node_name(ledger_core(providers->o.ledger), fact->node_state.node), token_put,
+                providers->o.ledger);
+        }
+    }
 }
 
 void providers_turn_end(struct providers *providers)
@@ -103,6 +131,7 @@ void providers_turn_end(struct providers *providers)
                        .cause = "",
                        .provider = {.answers = answers, .count = (uint32_t)count}};
     must(ledger_input(providers->o.ledger, &in, &facts) == VERDICT_OK);
+    credentials_revoke(providers, &facts);
     arena_done(&arena);
     for (size_t i = 0; i < count; i++) {
         free(providers->said.at[i]);
@@ -143,6 +172,7 @@ static void launch_now(struct providers *providers, const struct core *core,
                                         .pool = query_pool_name(core, launch->pool),
                                         .node = node,
                                         .slots = pool->node_slots,
+                                        .gpus = pool->node_gpus,
                                         .cpu_milli = pool->node_cpu_milli,
                                         .memory_bytes = pool->node_memory_bytes,
                                         .server = providers->url,
@@ -202,7 +232,7 @@ static void order_give(struct providers *providers, const struct effect *effect)
     const struct launch *launch = core == NULL ? NULL : query_launch(core, effect->launch);
     if (launch == NULL || providers->url[0] == '\0' ||
         ledger_state(providers->o.ledger) != LEDGER_OPEN) {
-        return; /* providers_start() and the list give the order again */
+        return; /* providers_start() and providers_healed() give the order again */
     }
     loop_timer_set(providers->timer, loop_now_ms(providers->o.loop) + LIST_MS);
     if (effect->type == EFFECT_LAUNCH) {
@@ -222,20 +252,28 @@ void providers_committed(struct providers *providers, const struct batch *batch)
     }
 }
 
-void providers_start(struct providers *providers, const char *url, const char *fingerprint)
+void providers_healed(struct providers *providers)
 {
     const struct core *core = ledger_core(providers->o.ledger);
     must(core != NULL);
-    must(str_copy(providers->url, sizeof providers->url, url));
-    must(str_copy(providers->fingerprint, sizeof providers->fingerprint, fingerprint));
     for (const struct launch *launch = query_launch_next(core, (launch_id){0}); launch != NULL;
          launch = query_launch_next(core, launch->id)) {
-        order_give(providers,
-                   &(struct effect){
-                       .type = launch->state == LAUNCH_ENDING ? EFFECT_TERMINATE : EFFECT_LAUNCH,
-                       .launch = launch->id,
-                   });
+        const bool ends = launch->state == LAUNCH_ENDING;
+        order_give(providers, &(struct effect){.type = ends ? EFFECT_TERMINATE : EFFECT_LAUNCH,
+                                               .launch = launch->id});
     }
+}
+
+void providers_trust(struct providers *providers, const char *fingerprint)
+{
+    must(str_copy(providers->fingerprint, sizeof providers->fingerprint, fingerprint));
+}
+
+void providers_start(struct providers *providers, const char *url, const char *fingerprint)
+{
+    must(str_copy(providers->url, sizeof providers->url, url));
+    providers_trust(providers, fingerprint);
+    providers_healed(providers);
     loop_timer_set(providers->timer, loop_now_ms(providers->o.loop) + LIST_MS);
 }
 
@@ -244,36 +282,43 @@ void providers_start(struct providers *providers, const char *url, const char *f
 static bool is_listed(const struct providers *providers, launch_id launch)
 {
     for (size_t i = 0; i < providers->listed.count; i++) {
-        if (providers->listed.at[i].v == launch.v) {
+        if (providers->listed.at[i].launch.v == launch.v) {
             return true;
         }
     }
     return false;
 }
 
-/* A list has come. A machine whose launch has ended is ended; a launch that the provider worked on and whose machine is
- * not in the list has gone. */
+/* A machine is there. Ends a machine that no launch knows or whose launch ends. A machine of which only the tasks run
+ * needs its agent. */
+static void machine_look(struct providers *providers, const struct core *core, struct listed listed)
+{
+    const struct launch *launch = query_launch(core, listed.launch);
+    struct provider *local = providers->at[POOL_LOCAL];
+    if (launch == NULL) {
+        char key[PROVIDER_KEY_MAX];
+        provider_key(query_server_uuid(core), listed.launch, key);
+        local->ops->terminate(local, key);
+    } else if (launch->state == LAUNCH_ENDING && listed.says != PROVIDER_GONE) {
+        end_order(providers, core, launch->id, launch->pool);
+    } else if (launch->state == LAUNCH_RUNNING && listed.says == PROVIDER_REQUESTED) {
+        launch_order(providers, core, launch);
+    }
+}
+
+/* A list has come. The provider ends what is left of a machine that it no longer has, and says that it is gone. */
 static void list_done(void *ctx)
 {
     struct providers *providers = ctx;
     const struct core *core = ledger_core(providers->o.ledger);
+    providers->listing = false;
     for (size_t i = 0; i < providers->listed.count; i++) {
-        if (query_launch(core, providers->listed.at[i]) == NULL) {
-            char key[PROVIDER_KEY_MAX];
-            provider_key(query_server_uuid(core), providers->listed.at[i], key);
-            struct provider *local = providers->at[POOL_LOCAL];
-            local->ops->terminate(local, key);
-        }
+        machine_look(providers, core, providers->listed.at[i]);
     }
     for (const struct launch *launch = query_launch_next(core, (launch_id){0}); launch != NULL;
          launch = query_launch_next(core, launch->id)) {
         if (launch->state != LAUNCH_ASKED && !is_listed(providers, launch->id)) {
-            const struct provider_answer gone = {.launch = launch->id,
-                                                 .says = PROVIDER_GONE,
-                                                 .name = "",
-                                                 .node = "",
-                                                 .words = "its agent has ended"};
-            said_add(providers, &gone);
+            end_order(providers, core, launch->id, launch->pool);
         }
     }
 }
@@ -285,6 +330,7 @@ static void list_due(void *ctx)
     const bool open = ledger_state(providers->o.ledger) == LEDGER_OPEN;
     if (open && local != NULL && providers->said.count == 0) {
         vec_clear(&providers->listed);
+        providers->listing = true;
         local->ops->list(local, list_done, providers);
     }
     const bool any =

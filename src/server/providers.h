@@ -14,6 +14,7 @@ struct providers;
 struct providers_options {
     struct loop *loop;
     struct ledger *ledger;
+    const struct tokens *tokens;
     const char *dir; /* the data directory */
 };
 
@@ -23,6 +24,12 @@ void providers_free(struct providers *providers); /* NULL is fine; the machines 
 /* The server is reachable at `url`: gives all open orders, also of machines that are up already. `fingerprint` is that of
  * its authority; "": the server speaks no TLS. */
 void providers_start(struct providers *providers, const char *url, const char *fingerprint);
+
+/* The authority of the server is another one now. */
+void providers_trust(struct providers *providers, const char *fingerprint);
+
+/* The state was rebuilt after a failed commit: gives all open orders again. */
+void providers_healed(struct providers *providers);
 
 /* The batch is on disk: gives its orders to providers. */
 void providers_committed(struct providers *providers, const struct batch *batch);

@@ -89,6 +89,7 @@ static void ledger_healed(void *ctx)
 {
     struct server *server = ctx;
     agents_healed(server->agents);
+    providers_healed(server->providers);
 }
 
 /* Gives any known token, to be written again as it is. */
@@ -147,6 +148,7 @@ static void reload_asked(void *ctx)
     struct error e;
     if (server->tls != NULL) {
         server_tls_reload(server->tls);
+        providers_trust(server->providers, http_tls_facts(server_tls_http(server->tls))->root);
     }
     if (server->o.config == NULL) {
         return;
@@ -371,8 +373,10 @@ static enum err parts_make(struct server *server, struct store *store, struct er
         .heartbeat_ms = HEARTBEAT_MS,
         .lost_after_ms = server->o.file.lost_after_ms,
     });
-    server->providers = providers_new(&(struct providers_options){
-        .loop = server->loop, .ledger = server->ledger, .dir = server->o.dir});
+    server->providers = providers_new(&(struct providers_options){.loop = server->loop,
+                                                                  .ledger = server->ledger,
+                                                                  .tokens = server->tokens,
+                                                                  .dir = server->o.dir});
     return ERR_OK;
 }
 

@@ -42,6 +42,7 @@ void engine_free(struct engine *engine)
     heap_done(&engine->heap);
     vec_done(&engine->records);
     vec_done(&engine->nodes);
+    vec_done(&engine->launched);
     vec_done(&engine->node_of);
     vec_done(&engine->accounts);
     vec_done(&engine->batch);

@@ -28,7 +28,7 @@ static void report_at(struct engine *engine, const struct run *run, enum report_
     struct input in = {
         .type = INPUT_REPORT,
         .actor = "node",
-        .report = {.node = engine->nodes.at[run->node].id, .reports = &said, .count = 1},
+        .report = {.node = engine->nodes.at[run->node]->id, .reports = &said, .count = 1},
     };
     struct facts facts;
     must(engine_input(engine, &in, &facts) == VERDICT_OK);
@@ -87,7 +87,7 @@ static void run_next(struct engine *engine, struct run *run)
 
 static void run_saved(struct engine *engine, struct run *run)
 {
-    if (engine->nodes.at[run->node].connected) {
+    if (engine->nodes.at[run->node]->connected) {
         report(engine, run, REPORT_CHECKPOINT);
     } else {
         run->unsaid_ms = engine->now_ms;
@@ -103,14 +103,14 @@ static void run_started(struct engine *engine, struct run *run)
     const int64_t left_ms = plan_ms(engine, run);
     run->ends_ms = left_ms == RUNS_FOR_EVER ? RUNS_FOR_EVER : engine->now_ms + left_ms;
     run_next(engine, run);
-    if (engine->nodes.at[run->node].connected) {
+    if (engine->nodes.at[run->node]->connected) {
         report(engine, run, REPORT_STARTED);
     }
 }
 
 static void run_ended(struct engine *engine, struct run *run)
 {
-    if (engine->nodes.at[run->node].connected) {
+    if (engine->nodes.at[run->node]->connected) {
         report(engine, run, REPORT_ENDED);
     } else {
         run->step = RUN_UNSAID;
@@ -155,7 +155,7 @@ static void order_start(struct engine *engine, const struct effect *effect)
     run->incarnation = effect->incarnation;
     run->step = RUN_STARTING;
     engine->active_runs++;
-    if (engine->nodes.at[run->node].alive) {
+    if (engine->nodes.at[run->node]->alive) {
         engine_timer(engine, &run->timer, engine->now_ms + engine->scenario->start_delay_ms);
     }
 }
@@ -169,7 +169,7 @@ static void order_stop(struct engine *engine, const struct effect *effect)
     }
     struct run *run = engine_records_run(engine, &effect->key);
     if (run->step == RUN_NONE || run->step == RUN_UNSAID ||
-        !engine->nodes.at[run->node].connected) {
+        !engine->nodes.at[run->node]->connected) {
         return;
     }
     const struct job_kind *kind = engine_records_of(engine, effect->key.task)->job->kind;
@@ -197,7 +197,8 @@ void engine_agents_effect(struct engine *engine, const struct effect *effect)
         return; /* the records keep ended jobs */
     case EFFECT_LAUNCH:
     case EFFECT_TERMINATE:
-        return; /* a scenario says itself which nodes there are */
+        engine_launch_effect(engine, effect);
+        return;
     }
 }
 
@@ -230,7 +231,7 @@ void engine_agents_forget(struct engine *engine, struct run *run)
 
 static must_use enum err join(struct engine *engine, uint32_t index, struct error *e)
 {
-    struct virtual_node *node = &engine->nodes.at[index];
+    struct virtual_node *node = engine->nodes.at[index];
     struct node_spec spec = node->node->spec;
     must(sizeof node->supervisor + sizeof index <= sizeof spec.supervisor);
     memcpy(spec.supervisor, &index, sizeof index);
@@ -271,7 +272,7 @@ static void fall_silent(struct engine *engine, struct virtual_node *node, int64_
 
 void engine_agents_crash(struct engine *engine, uint32_t index, int64_t for_ms)
 {
-    struct virtual_node *node = &engine->nodes.at[index];
+    struct virtual_node *node = engine->nodes.at[index];
     if (!node->alive || node->id.v == 0) {
         return;
     }
@@ -292,7 +293,7 @@ void engine_agents_crash(struct engine *engine, uint32_t index, int64_t for_ms)
 
 void engine_agents_cut(struct engine *engine, uint32_t index, int64_t for_ms)
 {
-    struct virtual_node *node = &engine->nodes.at[index];
+    struct virtual_node *node = engine->nodes.at[index];
     if (node->connected) {
         fall_silent(engine, node, for_ms);
     }
@@ -322,7 +323,7 @@ static void say_unsaid(struct engine *engine, const struct virtual_node *node)
 
 enum err engine_agents_up(struct engine *engine, uint32_t index, struct error *e)
 {
-    struct virtual_node *node = &engine->nodes.at[index];
+    struct virtual_node *node = engine->nodes.at[index];
     if (node->connected) {
         return ERR_OK;
     }
@@ -351,7 +352,7 @@ enum err engine_agents_up(struct engine *engine, uint32_t index, struct error *e
 
 static void crash_by_chance(struct engine *engine, uint32_t index)
 {
-    struct virtual_node *node = &engine->nodes.at[index];
+    struct virtual_node *node = engine->nodes.at[index];
     const int64_t repair_ms = 1 + rng_exponential(&node->rng, engine->scenario->repair_ms);
     if (node->alive) {
         engine_agents_crash(engine, index, repair_ms);
@@ -366,7 +367,7 @@ void engine_agents_timer(struct engine *engine, struct timer *timer)
         run_timer(engine, (struct run *)timer);
         return;
     case TIMER_LOST:
-        node_input(engine, &engine->nodes.at[timer->node], INPUT_NODE_LOST);
+        node_input(engine, engine->nodes.at[timer->node], INPUT_NODE_LOST);
         return;
     case TIMER_BACK:
         /* The node joined before with the same amounts, so the core cannot refuse it. */
@@ -375,23 +376,34 @@ void engine_agents_timer(struct engine *engine, struct timer *timer)
     case TIMER_CRASH:
         crash_by_chance(engine, timer->node);
         return;
+    case TIMER_GONE:
+        engine_launch_gone(engine, timer->node);
+        return;
     }
+}
+
+uint32_t engine_agents_add(struct engine *engine, const struct cluster_node *node)
+{
+    const uint32_t index = (uint32_t)engine->nodes.count;
+    struct virtual_node *virtual = arena_new(&engine->arena, struct virtual_node, 1);
+    *virtual = (struct virtual_node){
+        .node = node,
+        .rng = rng_of(engine->scenario->seed, "crashes", index),
+        .lost = {.kind = TIMER_LOST, .node = index},
+        .back = {.kind = TIMER_BACK, .node = index},
+        .crash = {.kind = TIMER_CRASH, .node = index},
+        .gone = {.kind = TIMER_GONE, .node = index},
+    };
+    vec_push(&engine->nodes, virtual);
+    return index;
 }
 
 enum err engine_agents_begin(struct engine *engine, struct error *e)
 {
     const struct scenario *scenario = engine->scenario;
-    /* Pointers to timers in the vector must stay valid. */
-    vec_reserve(&engine->nodes, scenario->nodes.count + 1);
     for (uint32_t i = 0; i < scenario->nodes.count; i++) {
         const struct cluster_node *node = &scenario->nodes.at[i];
-        vec_push(&engine->nodes, ((struct virtual_node){
-                                     .node = node,
-                                     .rng = rng_of(scenario->seed, "crashes", i),
-                                     .lost = {.kind = TIMER_LOST, .node = i},
-                                     .back = {.kind = TIMER_BACK, .node = i},
-                                     .crash = {.kind = TIMER_CRASH, .node = i},
-                                 }));
+        (void)engine_agents_add(engine, node);
         const size_t len = strlen(node->spec.name);
         void *index = (void *)(uintptr_t)(i + 1);
         must(map_put(engine->nodes_named, node->spec.name, len, index) == NULL);

@@ -257,12 +257,12 @@ static must_use enum err node_action(struct engine *engine, const struct scenari
     const struct node_edit edit = {.fields = NODE_EDIT_DRAIN,
                                    .drain = action->type == ACTION_DRAIN};
     struct input in = {.type = INPUT_NODE_EDIT, .actor = "user:sim"};
-    in.node.node = engine->nodes.at[index].id;
+    in.node.node = engine->nodes.at[index]->id;
     in.node.edit = &edit;
     if (action->type == ACTION_REMOVE) {
         in.type = INPUT_NODE_REMOVE;
-        engine->nodes.at[index].alive = false;
-        engine->nodes.at[index].connected = false;
+        engine->nodes.at[index]->alive = false;
+        engine->nodes.at[index]->connected = false;
     }
     struct facts facts;
     if (engine_input(engine, &in, &facts) != VERDICT_OK) {

@@ -15,6 +15,7 @@ enum timer_kind {
     TIMER_LOST,  /* a silent node is lost */
     TIMER_BACK,  /* a node returns */
     TIMER_CRASH, /* a node crashes at random */
+    TIMER_GONE,  /* the machine of a launch has ended */
 };
 
 struct timer {
@@ -59,6 +60,8 @@ struct virtual_node {
     struct timer lost;
     struct timer back;
     struct timer crash;
+    struct timer gone;
+    launch_id launch; /* the launch that brought the node up; 0: the scenario has the node */
 };
 
 struct account_name {
@@ -80,8 +83,10 @@ struct engine {
     size_t job_next;
     size_t action_next;
     VEC(struct job_record) records;
-    VEC(struct virtual_node) nodes; /* in the order of the scenario */
-    VEC(uint32_t) node_of;          /* node id -> index into nodes */
+    /* The nodes of the scenario in its order, then the nodes that pools asked for. In the arena: timers must not move. */
+    VEC(struct virtual_node *) nodes;
+    VEC(uint32_t) launched; /* launch id -> index into nodes */
+    VEC(uint32_t) node_of;  /* node id -> index into nodes */
     VEC(const char *) accounts;
     struct map *account_index; /* name -> struct account_name */
     struct map *tasks_named;   /* name -> task id, if names are needed */
@@ -141,8 +146,17 @@ must_use enum err engine_edits_quota(struct engine *engine, const struct quota_b
 must_use enum err engine_edits_action(struct engine *engine, const struct scenario_action *action,
                                       struct error *e);
 
+/* ---- engine_launch.c ---- */
+
+/* A pool asks for a node, or wants the machine of a launch to end. */
+void engine_launch_effect(struct engine *engine, const struct effect *effect);
+/* The machine of the node has ended. */
+void engine_launch_gone(struct engine *engine, uint32_t index);
+
 /* ---- engine_agents.c ---- */
 
+/* Adds a node that is not up yet. Returns its index in engine.nodes. */
+uint32_t engine_agents_add(struct engine *engine, const struct cluster_node *node);
 must_use enum err engine_agents_begin(struct engine *engine, struct error *e); /* nodes join */
 void engine_agents_effect(struct engine *engine, const struct effect *effect);
 void engine_agents_timer(struct engine *engine, struct timer *timer);

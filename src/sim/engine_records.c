@@ -123,7 +123,7 @@ static void attempt_ended(struct engine *engine, const struct fact *fact)
     struct run *run = engine_records_run(engine, &fact->attempt_ended.report.key);
     const enum end_cause cause = fact->attempt_ended.cause;
     record->evictions += cause == END_PREEMPTED;
-    record->losses += cause == END_NODE_LOST || cause == END_NODE_REMOVED;
+    record->losses += cause == END_NODE_LOST || cause == END_NODE_REMOVED || cause == END_LOSSES;
     record->failures += cause == END_EXIT && fact->attempt_ended.report.exit_code != 0;
     running_end(engine, record, run);
     if (fact->attempt_ended.again) {
@@ -196,7 +196,7 @@ struct held engine_records_held(const struct engine *engine, const struct attemp
     const struct run *run = &record->runs[key->index];
     const int64_t started_ms =
         run->started_ms == NOT_YET ? NOT_YET : run->started_ms - engine->epoch_ms;
-    return (struct held){run->slots_milli, engine->nodes.at[run->node].id, started_ms,
+    return (struct held){run->slots_milli, engine->nodes.at[run->node]->id, started_ms,
                          run->lost_ms};
 }
 

@@ -75,6 +75,7 @@ static void fact_seen(void *ctx, const struct engine *engine, const struct fact 
 {
     struct metrics *metrics = ctx;
     paid_fact(&metrics->paid, fact);
+    fleet_fact(&metrics->fleet, fact);
     if (fact->type == FACT_ALLOCATED) {
         const struct job_record *record = engine_records_at(engine, fact->allocated.key.task);
         hold(metrics, engine_core(engine), record, fact->allocated.slots_milli);
@@ -188,6 +189,7 @@ static void instant_seen(void *ctx, const struct engine *engine, int64_t next_ms
     metrics->allocated_area += (__int128)metrics->allocated_milli * for_ms;
     metrics->capacity_area += (__int128)metrics->capacity_milli * for_ms;
     pool_use_count(&metrics->pools, for_ms);
+    fleet_count(&metrics->fleet, for_ms);
     paid_count(&metrics->paid, engine_core(engine), now_ms + engine_epoch_ms(engine), for_ms);
     metrics->pending_area += (__int128)(int64_t)metrics->pending * for_ms;
     for (size_t i = 0; i < metrics->accounts.count; i++) {

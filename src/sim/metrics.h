@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "sim/fleet.h"
 #include "sim/paid.h"
 #include "sim/engine.h"
 #include "sim/series.h"
@@ -81,6 +82,7 @@ struct result {
     int64_t work_lost_slot_ms;
     int64_t allocated_slot_ms;
     struct paid_sums paid; /* by the budgets of all pools */
+    struct fleet fleet;    /* of the providers of all pools */
     struct spread wait;    /* of tasks that started: all the time in which no instance ran */
     struct spread completion;
     struct spread slowdown;    /* completion divided by the length, in thousandths in place of ms */

@@ -18,6 +18,7 @@ struct metrics {
     struct day_shares days;
     struct series series;
     struct paid paid;
+    struct fleet fleet;
     int64_t counted_ms; /* the areas are counted up to here */
     int64_t allocated_milli;
     int64_t capacity_milli;

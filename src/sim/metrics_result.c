@@ -190,6 +190,7 @@ static void accounts_result(const struct metrics *metrics, const struct engine *
     ret->useful_milli =
         lost_mean_milli < ret->allocated_milli ? ret->allocated_milli - lost_mean_milli : 0;
     ret->paid = metrics->paid.sums;
+    ret->fleet = metrics->fleet;
     free(lost);
     if (ret->account_count > 0) {
         qsort(ret->accounts, ret->account_count, sizeof *ret->accounts, name_compare);
@@ -246,7 +247,7 @@ void metrics_result(const struct metrics *metrics, const struct engine *engine, 
         .span_ms = span_ms,
         .stopped = engine_stopped(engine),
         .refused = metrics->refused,
-        .nodes = engine_scenario(engine)->nodes.count,
+        .nodes = engine_scenario(engine)->nodes.count + metrics->fleet.most,
         .capacity_milli =
             span_ms == 0 ? metrics->capacity_milli : mean_of(metrics->capacity_area, span_ms),
         .allocated_milli = mean_of(metrics->allocated_area, span_ms),

@@ -107,6 +107,7 @@ struct scenario {
     /* The moment since 1970 at which the scenario begins, by the trace or the state; 0: not known. */
     int64_t begins_ms;
     int64_t until_ms;       /* the end; 0: the run ends when nothing is left to happen */
+    int64_t node_start_ms;  /* time from the request for a node to its join */
     int64_t start_delay_ms; /* time from the start order to the running program */
     int64_t lost_after_ms;
     int64_t crash_every_ms; /* mean time between crashes of one node; 0: none */

@@ -134,6 +134,20 @@ static void budgets_lines(const struct paid_sums *paid, struct buf *out)
     }
 }
 
+/* Only where providers brought nodes up. */
+static void fleet_line(const struct fleet *fleet, struct buf *out)
+{
+    enum { MS_PER_HOUR_MILLI = 3600 };
+    char count[SIM_TEXT_MAX];
+    char hours[SIM_TEXT_MAX];
+    if (fleet->launched > 0) {
+        buf_addf(out, "launched    %s node%s", sim_text_count(fleet->launched, count),
+                 fleet->launched == 1 ? "" : "s");
+        buf_addf(out, ", at most %s at once, %s node-hours\n", sim_text_count(fleet->most, count),
+                 sim_text_milli(fleet->node_ms / MS_PER_HOUR_MILLI, hours));
+    }
+}
+
 static void spread_row(int width, const char *label, const struct spread *spread, struct buf *out)
 {
     const int64_t times[] = {spread->mean_ms, spread->p50_ms, spread->p90_ms, spread->p99_ms,
@@ -303,6 +317,7 @@ void summary_text(const struct result *result, const struct scenario *scenario,
     slots_lines(result, out);
     slowdown_line(&result->slowdown, out);
     losses_line(result, out);
+    fleet_line(&result->fleet, out);
     budgets_lines(&result->paid, out);
     pools(result, out);
     summary_time(result, series, label_width(result), out);

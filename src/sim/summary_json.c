@@ -65,6 +65,17 @@ static void tasks_json(struct json_out *j, const struct result *result)
     json_out_end(j);
 }
 
+static void fleet_json(struct json_out *j, const struct fleet *fleet)
+{
+    enum { MS_PER_HOUR_MILLI = 3600 };
+    json_out_key(j, "launched");
+    json_out_object(j);
+    json_out_kv_u64(j, "nodes", fleet->launched);
+    json_out_kv_u64(j, "most", fleet->most);
+    json_out_kv_milli(j, "node_hours", fleet->node_ms / MS_PER_HOUR_MILLI);
+    json_out_end(j);
+}
+
 static void budgets_json(struct json_out *j, const struct paid_sums *paid)
 {
     json_out_key(j, "budgets");
@@ -238,6 +249,7 @@ void summary_json(const struct result *result, const struct engine *engine,
     kv_first(&j, "name_changed_first", scenario->names_changed, scenario->name_changed_first);
     tasks_json(&j, result);
     budgets_json(&j, &result->paid);
+    fleet_json(&j, &result->fleet);
     refusals_json(&j, result);
     json_out_kv_u64(&j, "nodes", result->nodes);
     json_out_kv_milli(&j, "slots_mean", result->capacity_milli);

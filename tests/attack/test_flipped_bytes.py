@@ -42,7 +42,7 @@ def written(request):
     if request.param == "killed":
         unacknowledged_cut(server.dir)
     kept = server.root / "kept"
-    shutil.copytree(server.dir, kept)
+    shutil.copytree(server.dir, kept, ignore=shutil.ignore_patterns("*.sock"))
     server.start()
     truth = read_all(server)
     assert truth["tasks/1"]["exit_code"] == 0 and truth["tasks/2"]["exit_code"] == 1 and len(truth) == 2 * TASKS + 1

@@ -110,3 +110,24 @@ def test_free_slots_are_kept_ready(weir):
     w.wait_until(lambda: len(nodes(w, "warm")) == 2, "a second node for the headroom")
     w.weir("kill", "--yes", task)
     w.wait_until(lambda: len(nodes(w, "warm")) == 1 and len(machines(w)) == 2, "the minimum again: one agent, one supervisor")
+
+
+def test_another_agent_takes_the_tasks_over(weir):
+    """The agent of a node dies, and its tasks go on: the server starts another agent for the same node."""
+    w = weir()
+    out = outputs(w)
+    w.weir("pool", "create", "burst", "--provider", "local", "--max", "1", "--idle", "1s")
+    task = w.weir("submit", "--pool", "burst", "--", "sh", "-c",
+                  f"mkdir -p a/b; touch a/b/c; chmod 555 a/b a; echo x >> {out}/ran; while [ ! -e {out}/go ]; do sleep 0.1; done").stdout.strip()
+    w.wait_until(lambda: (out / "ran").exists(), "the task")
+    (lock,) = (w.dir / "local").glob("*/node/agent.lock")
+    first = int(lock.read_text())
+    os.kill(first, signal.SIGKILL)
+    w.wait_until(lambda: lock.read_text().strip() not in ("", str(first)), "another agent")
+    w.wait_until(lambda: [n["state"] for n in w.api("GET", "nodes?pool=burst").json["items"]] == ["up"], "the node is up again")
+    (out / "go").touch()
+    w.weir("wait", task)
+    assert (out / "ran").read_text() == "x\n"
+    w.wait_until(lambda: machines(w) == [] and list((w.dir / "local").iterdir()) == [], "nothing is left")
+    tokens = [t for t in w.api("GET", "tokens").json["items"] if t["name"].startswith("burst")]
+    assert not [t for t in tokens if t["scope"] == "node"]

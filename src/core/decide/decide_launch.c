@@ -96,10 +96,12 @@ void decide_launch_node(struct step *step, const struct pool *pool, node_id node
     }
     const struct core *core = step_state(step);
     const struct launch *launch = query_launch(core, (launch_id){number});
-    if (launch != NULL && launch->pool.v == pool->id.v && launch->state != LAUNCH_ENDING &&
+    if (launch != NULL && launch->pool.v == pool->id.v &&
         joins(core, launch, query_node(core, node))) {
+        /* A machine that is to end takes no work, and its node goes with it. */
+        const bool ending = launch->state == LAUNCH_ENDING;
         struct fact *fact = changed(step, launch);
-        fact->launch.state = LAUNCH_RUNNING;
+        fact->launch.state = ending ? LAUNCH_ENDING : LAUNCH_RUNNING;
         fact->launch.node = node;
     }
 }

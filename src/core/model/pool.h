@@ -103,7 +103,7 @@ struct pool {
     uint64_t typical_since; /* what was counted since the typical requests were last weighed */
     /* a hint, not part of the state: how often the typical requests were weighed */
     uint64_t typical_version;
-    /* struct pool_spec describes the members from here to `node_memory_bytes` */
+    /* struct pool_spec describes the members from here to `node_memory_bytes`, and `node_gpus` */
     uint32_t provider; /* enum pool_provider */
     uint32_t nodes_min;
     uint32_t nodes_max;
@@ -118,7 +118,7 @@ struct pool {
     int64_t node_cpu_milli;
     int64_t node_memory_bytes;
     uint32_t launch_failures; /* launches that failed, since the last one that joined */
-    uint32_t pad_launch;
+    uint32_t node_gpus;
     int64_t launch_retry_ms; /* no launch is asked for before this moment */
     int64_t shrink_ms;       /* a node may go at this moment; 0: no node may go */
     struct blob *refusal; /* the provider's words about the last launch that failed; NULL: none */

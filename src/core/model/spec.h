@@ -200,6 +200,7 @@ struct pool_spec {
         max_starting_ms; /* an agent that has not joined after this time is given up; 0: never */
     /* what each node that the provider brings up has; cpu and memory 0: unknown */
     uint32_t node_slots;
+    uint32_t node_gpus; /* above 0: the slots are these GPUs */
     int64_t node_cpu_milli;
     int64_t node_memory_bytes;
 };

@@ -54,6 +54,12 @@ static void node_drain(struct core *core, node_id id)
     change_pool_due(core, node->pool);
 }
 
+/* Was the launch in vain: did its agent not join in time? */
+static bool is_vain(const struct launch *launch, int64_t now_ms)
+{
+    return launch->node.v == 0 && launch->join_by_ms != 0 && launch->join_by_ms <= now_ms;
+}
+
 void change_launch_changed(struct core *core, const struct fact *fact)
 {
     struct launch *launch = table_edit(&core->launches, fact->launch.launch.v);
@@ -67,10 +73,16 @@ void change_launch_changed(struct core *core, const struct fact *fact)
     if (elastic && launch->node.v != 0 && before.node.v == 0) {
         const struct node *node = query_node(core, launch->node);
         launch->idle_ms = node->instance_count + node->claim_count > 0 ? 0 : fact->time_ms;
-        elastic_joined(core, launch->pool);
+        if (fact->launch.state == LAUNCH_RUNNING) {
+            elastic_joined(core, launch->pool);
+        }
     }
     change_launch_text_set(launch, fact->launch.name, fact->launch.words);
     elastic_launch_close(core, &before, launch);
+    const bool ends = before.state != LAUNCH_ENDING && fact->launch.state == LAUNCH_ENDING;
+    if (elastic && ends && is_vain(launch, fact->time_ms)) {
+        elastic_failed(core, before.pool, fact->time_ms, fact->launch.words);
+    }
     if (elastic && fact->launch.state == LAUNCH_ENDING && fact->launch.node.v != 0) {
         node_drain(core, fact->launch.node);
     }

@@ -159,7 +159,8 @@ static void provider_set(struct core *core, struct pool *pool, const struct pool
     pool->nodes_min = spec->nodes_min;
     pool->nodes_max = spec->nodes_max;
     pool->headroom = spec->headroom;
-    pool->node_slots = spec->node_slots;
+    pool->node_slots = spec->node_gpus > 0 ? spec->node_gpus : spec->node_slots;
+    pool->node_gpus = spec->node_gpus;
     pool->node_idle_ms = spec->node_idle_ms;
     pool->max_starting_ms = spec->max_starting_ms;
     pool->node_cpu_milli = spec->node_cpu_milli;

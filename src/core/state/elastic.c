@@ -40,7 +40,11 @@ void elastic_flavor(const struct pool *pool, struct node *ret)
         .cpu_free = pool->node_cpu_milli,
         .memory_bytes = pool->node_memory_bytes,
         .memory_free = pool->node_memory_bytes,
+        .device_count = pool->node_gpus,
     };
+    for (uint32_t i = 0; i < pool->node_gpus; i++) {
+        ret->device_free[i] = SLOT_MILLI;
+    }
 }
 
 bool elastic_node_number(const char *pool, const char *node, uint64_t *ret)

@@ -35,7 +35,7 @@
 enum { PATH_LEN_MAX = 4096, REMOVE_DESCRIPTORS = 16, PID_TEXT_MAX = 32 };
 
 static const char *const locks[] = {"agent.lock", "supervisor.lock"};
-enum { LOCK_AGENT, LOCK_COUNT = sizeof locks / sizeof locks[0] };
+enum { LOCK_AGENT, LOCK_SUPERVISOR, LOCK_COUNT };
 
 /* An agent that this process has started and that has not ended. */
 struct local_child {
@@ -114,17 +114,14 @@ static bool is_child(const struct local *local, const char *key)
     return false;
 }
 
-static bool is_up(const struct local *local, struct arena *arena, const char *key)
+/* What is up of a machine. */
+static enum provider_says look(const struct local *local, struct arena *arena, const char *key)
 {
-    if (is_child(local, key)) {
-        return true;
+    if (is_child(local, key) || holder_of(local, arena, key, LOCK_AGENT) > 0) {
+        return PROVIDER_RUNNING;
     }
-    for (unsigned i = 0; i < LOCK_COUNT; i++) {
-        if (holder_of(local, arena, key, i) > 0) {
-            return true;
-        }
-    }
-    return false;
+    /* Tasks outlive their agent. Another agent takes them over. */
+    return holder_of(local, arena, key, LOCK_SUPERVISOR) > 0 ? PROVIDER_REQUESTED : PROVIDER_GONE;
 }
 
 static bool is_ending(const struct local *local, struct arena *arena, const char *key)
@@ -182,10 +179,12 @@ static char **agent_words(const struct local *local, struct arena *arena,
         order->node,
         "--join-token-file",
         path_of(local, arena, order->key, "join.token"),
-        "--slots",
+        /* The machine's own GPUs belong to the node that somebody started there. */
+        order->gpus > 0 ? "--fake-gpus" : "--slots",
         arena_fmt(arena, "%" PRIu32, order->slots),
         "--resources",
         arena_fmt(arena, "cpu=%s memory=%s", cpu, memory),
+        "--replace", /* the agent of a server that was killed may still be ending */
         "--parent",
         arena_fmt(arena, "%d", (int)getpid()),
     };
@@ -238,7 +237,7 @@ static void local_launch(struct provider *provider, const struct provider_order 
     arena_init(&arena);
     enum err r = ERR_OK;
     children_collect(local);
-    if (!is_child(local, order->key) && holder_of(local, &arena, order->key, LOCK_AGENT) == 0) {
+    if (!is_child(local, order->key)) {
         r = dirs_make(local, &arena, order->key, &e);
         r = r == ERR_OK ? file_write(path_of(local, &arena, order->key, "join.token"),
                                      order->join_token, &e)
@@ -252,6 +251,17 @@ static void local_launch(struct provider *provider, const struct provider_order 
 
 /* ---- terminate ---- */
 
+/* Tasks may leave directories that nobody may write. */
+static int entry_open(const char *path, const struct stat *info, int type, struct FTW *at)
+{
+    (void)info;
+    (void)at;
+    if (type == FTW_D || type == FTW_DNR) {
+        (void)chmod(path, 0700);
+    }
+    return 0;
+}
+
 static int entry_remove(const char *path, const struct stat *info, int type, struct FTW *at)
 {
     (void)info;
@@ -260,19 +270,29 @@ static int entry_remove(const char *path, const struct stat *info, int type, str
     return remove(path);
 }
 
+/* Opens all directories, then removes everything. True: nothing is left. */
+static bool tree_remove(const char *path)
+{
+    (void)nftw(path, entry_open, REMOVE_DESCRIPTORS, FTW_PHYS);
+    return nftw(path, entry_remove, REMOVE_DESCRIPTORS, FTW_DEPTH | FTW_PHYS) == 0;
+}
+
 /* Tells the processes of a machine to end, or, when all have ended, removes its directory. */
 static void end_further(struct local *local, struct arena *arena, const char *key)
 {
-    bool up = is_child(local, key);
+    bool up = false;
+    for (size_t i = 0; i < local->children.count; i++) {
+        if (strcmp(local->children.at[i].key, key) == 0) {
+            up |= kill(local->children.at[i].pid, SIGTERM) == 0;
+        }
+    }
     for (unsigned i = 0; i < LOCK_COUNT; i++) {
         const pid_t pid = holder_of(local, arena, key, i);
         up |= pid > 0 && kill(pid, SIGTERM) == 0;
     }
-    if (up) {
+    if (up || !tree_remove(path_of(local, arena, key, NULL))) {
         tell(local, key, PROVIDER_RUNNING, "");
     } else {
-        (void)nftw(path_of(local, arena, key, NULL), entry_remove, REMOVE_DESCRIPTORS,
-                   FTW_DEPTH | FTW_PHYS);
         tell(local, key, PROVIDER_GONE, "");
     }
 }
@@ -310,8 +330,9 @@ static void local_list(struct provider *provider, void (*done)(void *ctx), void 
         }
         if (is_ending(local, &arena, key)) {
             end_further(local, &arena, key);
-        } else if (is_up(local, &arena, key)) {
-            tell(local, key, PROVIDER_RUNNING, "");
+        } else {
+            const enum provider_says says = look(local, &arena, key);
+            tell(local, key, says, says == PROVIDER_GONE ? "its agent has ended" : "");
         }
     }
     if (dir != NULL) {

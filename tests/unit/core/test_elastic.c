@@ -142,6 +142,29 @@ static void what_no_node_can_run_is_refused_and_launches_nothing(void **state)
     spec.instances = 6;
     assert_int_equal(rig_try_submit(&org.rig, spec), VERDICT_OK);
     assert_int_equal(asks(&org), 3);
+    assert_int_equal(rig_try_submit(&org.rig, spec), VERDICT_OK); /* nodes on their way count */
+    org_done(&org);
+}
+
+static void two_gpus_each(struct pool_spec *spec)
+{
+    three_nodes(spec);
+    spec->node_gpus = 2;
+}
+
+static void nodes_with_gpus_come_for_tasks_that_need_gpus(void **state)
+{
+    (void)state;
+    struct org org;
+    struct task_spec spec = rig_spec();
+    spec.slots_milli = SLOT_MILLI;
+    spec.needs_gpu = true;
+    begin(&org, three_nodes);
+    assert_int_equal(rig_try_submit(&org.rig, spec), VERDICT_REFUSED);
+    assert_int_equal(org.rig.facts.refusal.code, REASON_NO_DEVICES);
+    org_pool(&org, two_gpus_each);
+    assert_int_equal(rig_try_submit(&org.rig, spec), VERDICT_OK);
+    assert_int_equal(asks(&org), 1);
     org_done(&org);
 }
 
@@ -280,8 +303,13 @@ static void an_agent_that_does_not_join_is_given_up(void **state)
     assert_int_equal(state_of(&org, 1), LAUNCH_REQUESTED);
     later(&org, 1);
     assert_int_equal(state_of(&org, 1), LAUNCH_ENDING);
-    (void)joins(&org, 1); /* too late: the node is nobody's */
-    assert_int_equal(query_launch(org.rig.core, (launch_id){1})->node.v, 0);
+    assert_string_equal(query_pool_refusal(pool_of(&org)), "its agent has not joined in time");
+    assert_int_equal(asks(&org), 0); /* the provider is asked again later */
+    const node_id late = joins(&org, 1);
+    assert_int_equal(query_launch(org.rig.core, (launch_id){1})->node.v, late.v);
+    assert_true(query_node(org.rig.core, late)->draining); /* too late: it takes no work */
+    says(&org, 1, PROVIDER_GONE, "");
+    assert_int_equal(pool_of(&org)->node_count, 0);
     org_done(&org);
 }
 
@@ -348,6 +376,7 @@ int main(void)
         cmocka_unit_test(a_pool_grows_for_tasks_without_a_place),
         cmocka_unit_test(a_pool_never_grows_beyond_its_maximum),
         cmocka_unit_test(what_no_node_can_run_is_refused_and_launches_nothing),
+        cmocka_unit_test(nodes_with_gpus_come_for_tasks_that_need_gpus),
         cmocka_unit_test(tasks_beyond_a_limit_launch_nothing),
         cmocka_unit_test(a_gang_counts_the_places_that_are_free),
         cmocka_unit_test(free_slots_are_kept_ready),

@@ -31,9 +31,9 @@ struct node_walk {
 
 static uint32_t nodes_to_come(const struct pool *pool)
 {
-    return elastic_pool(pool) && pool->nodes_max > pool->launch_live
-               ? pool->nodes_max - pool->launch_live + pool->launch_starting
-               : 0;
+    const uint32_t more =
+        pool->nodes_max > pool->launch_live ? pool->nodes_max - pool->launch_live : 0;
+    return elastic_pool(pool) ? more + pool->launch_starting : 0;
 }
 
 /* The next node of the pool, as if nothing ran there. The largest node comes first, so that a possible request is found soon. */
