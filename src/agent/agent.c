@@ -147,7 +147,7 @@ static must_use enum err run_as_check(struct agent *agent, struct error *e)
         return r;
     }
     agent->node.unprevented = unprevented(agent, &account);
-    log_warn("what this node cannot prevent", kv_str("what", agent->node.unprevented));
+    log_info("what this node cannot prevent", kv_str("what", agent->node.unprevented));
     char path[AGENT_PATH_MAX];
     (void)str_copy(path, sizeof path, options->dir);
     for (char *slash = strrchr(path, '/'); account.switch_user && slash != NULL && slash != path;

@@ -336,8 +336,29 @@ static int edit(struct cli *cli, struct str body, const char *done)
     return go ? change(cli, call.method, call.path, body, done) : EXIT_FAILED;
 }
 
+/* A provider without --max would bring no node up, and --max alone has no provider. */
+static bool provider_whole(struct cli *cli, struct error *e)
+{
+    const char *type = args_text(&cli->args, "provider");
+    const bool provides = type != NULL && strcmp(type, "static") != 0;
+    const bool bounded = args_has(&cli->args, "max") || args_has(&cli->args, "min");
+    if (provides == bounded) {
+        return true;
+    }
+    (void)(provides ? fail(e, ERR_USAGE,
+                           "--provider %s needs --max N: how many nodes it may bring up", type)
+                    : fail(e, ERR_USAGE,
+                           "--min and --max need --provider local: a static pool has the "
+                           "nodes whose agents somebody starts"));
+    return false;
+}
+
 int cmd_pool_create(struct cli *cli)
 {
+    struct error e;
+    if (!provider_whole(cli, &e)) {
+        return context_fail(cli, &e);
+    }
     struct buf body;
     buf_init(&body, POOL_JSON_MAX);
     struct json_out j;

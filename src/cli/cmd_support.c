@@ -294,6 +294,9 @@ static const char *bundle_path(struct support *support)
     char time[TEXT_TIME_MAX];
     text_time(support->now_ms, time);
     time[sizeof "2026-11-15T12:00:00" - 1] = '\0';
+    for (char *colon = strchr(time, ':'); colon != NULL; colon = strchr(colon, ':')) {
+        *colon = '-'; /* tar takes what stands before a colon for the name of a machine */
+    }
     return named != NULL ? named : arena_fmt(&support->cli->arena, "weir-support-%s.tar", time);
 }
 

@@ -333,6 +333,7 @@ static void ready_say(const struct up *up)
         context_say("  data  %s", up->dir);
         context_say("  try   weir run -- echo hello     in another terminal");
         context_say("        weir task list --watch");
+        context_say("  note  weir node list; weir node show NODE says what a node cannot prevent");
         context_say("  end   Ctrl-C; running tasks go on");
     }
 }

@@ -234,13 +234,20 @@ enum err login_find(struct arena *arena, const char *server_flag, struct login *
     if (r != ERR_OK) {
         return r;
     }
-    if (login.url == NULL) {
+    const char *saved = login.url;
+    if (saved == NULL) {
         usual_read(arena, &login);
     }
     const char *env = getenv("WEIR_SERVER");
     const char *wanted = server_flag != NULL             ? server_flag
                          : env != NULL && env[0] != '\0' ? env
                                                          : NULL;
+    const char *named = getenv("WEIR_CONTEXT");
+    if (wanted == NULL && saved == NULL && named != NULL && named[0] != '\0') {
+        return fail(e, ERR_NOT_FOUND,
+                    "no login is saved as '%s' (WEIR_CONTEXT); `weir context list` shows the names",
+                    named);
+    }
     if (wanted != NULL && (login.url == NULL || !same_server(wanted, login.url))) {
         struct login usual = {0};
         usual_read(arena, &usual);

@@ -100,7 +100,7 @@ def test_up_on_a_terminal_is_short_and_every_line_fits(weir):
     terminal = w.terminal("up", "--dir", str(w.dir), "--port", "0", "--slots", "1")
     text = terminal.expect("end   Ctrl-C")
     assert text.splitlines()[0].startswith("ready http://")
-    assert len(text.splitlines()) <= 5
+    assert len(text.splitlines()) <= 6
     url = {"WEIR_SERVER": text.split()[1], "WEIR_TOKEN": w.token}
     queue = w.weir("queue", env=url).stdout
     assert "true" in queue.splitlines()[1]  # the command stands for a name

@@ -47,7 +47,7 @@ def test_what_was_lent_comes_back_step_by_step(site):
     [first] = s.stay("mlo1", kind="service")
     s.settled(rd1=76, mlo1=4)
     [gone] = s.evictions()
-    assert (gone["task"], gone["claimant"], gone["rule"]) == (borrowers[-1], first, "share")
+    assert (gone["task"], gone["claimant"], gone["rule"]) == (borrowers[-1], first, "guarantee")
     assert gone["victim"] == {"department": "rd", "allocated": 80, "guaranteed": 20, "share": 76}
     assert gone["taker"] == {"department": "mlops", "allocated": 0, "guaranteed": 20, "share": 4}
     assert s.task(borrowers[-1])["state"] == "pending" and s.task(borrowers[-1])["counts"]["preempted"] == 1
@@ -64,14 +64,14 @@ def test_what_was_lent_comes_back_step_by_step(site):
     assert [e["task"] for e in s.evictions()] == borrowers[:-3:-1]
     assert s.task(third)["state"] == "running" and s.task(second)["state"] == "pending"
     assert s.reason(second)["code"] == "over-limit"
-    assert s.shares("rd/", "mlops/", "mlo1") == [71, 9, 5]
+    assert s.shares("rd/", "mlops/", "mlo1") == [71, 5, 5]
 
     # 4. The other three teams of MLops want one each: three more give way.
     for team in MLO[1:]:
         s.stay(team, kind="service")
     s.settled(rd1=60, mlo1=5, mlo2=4, mlo3=4, mlo4=4)
     assert [e["task"] for e in s.evictions()] == borrowers[:-6:-1]
-    assert s.shares("rd/", "mlops/") == [60, 20]
+    assert s.shares("rd/", "mlops/") == [60, 17]
 
     # 5. rd2 wants as much as rd1: it takes back as long as it stays within its share, 30.
     s.stay("rd2", count=20)

@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "oracle.h"
 
+#include "core/state/elastic.h"
+
 #include "core/model/label.h"
 #include "law.h"
 
@@ -272,6 +274,16 @@ bool oracle_possible(const struct core *core, pool_id pool, const struct request
         if (found >= count) {
             return true;
         }
+    }
+    const struct pool *row = query_pool(core, pool);
+    if (elastic_pool(row) && row->nodes_max > 0) {
+        const uint32_t more =
+            row->nodes_max > row->launch_live ? row->nodes_max - row->launch_live : 0;
+        struct node flavor;
+        elastic_flavor(row, &flavor);
+        return found + (uint64_t)oracle_holds(&flavor, request, count) *
+                           (more + row->launch_starting) >=
+               count;
     }
     return !any;
 }
