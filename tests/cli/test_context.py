@@ -70,6 +70,7 @@ def test_unknown_and_impossible_names_are_refused(weir):
     for name in ("../login", "a/b", ".", "a.b"):
         assert weir.weir("context", "use", name, check=False).returncode == 2
         assert weir.weir("status", check=False, env={"WEIR_CONTEXT": name}).returncode == 2
-    assert weir.weir("status", check=False, env={"WEIR_CONTEXT": "nosuch"}).returncode == 6
+    other = weir.weir("status", check=False, env={"WEIR_CONTEXT": "nosuch"})  # must not go to another server
+    assert other.returncode == 3 and "no login is saved as 'nosuch'" in other.stderr
     empty = subprocess.run([weir_bin(), "context", "list"], env=weir.env(WEIR_CONFIG_HOME=str(weir.root / "none")), capture_output=True, text=True)
     assert "no saved logins" in empty.stderr and json.loads("[]") == []
