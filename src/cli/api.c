@@ -179,11 +179,12 @@ enum err api_get_patient(struct cli *cli, struct arena *arena, const char *path,
     return call_patient(cli, arena, &call, ret, e);
 }
 
-enum err api_await(struct cli *cli, int64_t ride_ms, struct error *e)
+enum err api_await(struct cli *cli, int64_t ride_ms, const volatile int *stop, struct error *e)
 {
     struct arena arena;
     arena_init(&arena);
-    struct http_call call = {.method = "GET", .path = "/healthz", .retry_ms = ride_ms};
+    struct http_call call = {
+        .method = "GET", .path = "/healthz", .retry_ms = ride_ms, .stop = stop};
     struct http_reply reply;
     enum err r = http_client_call(cli->client, &call, &arena, &reply, e);
     arena_done(&arena);

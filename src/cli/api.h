@@ -31,7 +31,8 @@ must_use enum err api_change(struct cli *cli, struct arena *arena, const char *m
                              struct error *e);
 
 /* Waits up to `ride_ms` for the server, after a stream broke off or could not be opened. */
-must_use enum err api_await(struct cli *cli, int64_t ride_ms, struct error *e);
+must_use enum err api_await(struct cli *cli, int64_t ride_ms, const volatile int *stop,
+                            struct error *e);
 
 /* Turns an answer into an error: the code from the status, the text from {"error":{…}}. */
 enum err api_refusal(unsigned status, struct str body, struct error *e);

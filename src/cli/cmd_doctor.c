@@ -55,8 +55,12 @@ static const struct doc *server_look(struct doctor *doctor)
     }
     if (r != ERR_OK) {
         finding(doctor, "server", e.text,
-                "check that the server runs there and that the address is right (`weir whoami`); "
-                "`weir up` starts one on this machine");
+                arena_fmt(&cli->arena,
+                          "check that the server runs there and that the address is right (`weir "
+                          "whoami`); `weir up%s%s` starts %s on this machine",
+                          cli->login.dir != NULL ? " --dir " : "",
+                          cli->login.dir != NULL ? cli->login.dir : "",
+                          cli->login.dir != NULL ? "it" : "one"));
         return NULL;
     }
     finding(doctor, "server",
@@ -99,15 +103,19 @@ static void nodes_look(struct doctor *doctor, const struct doc *status)
 {
     const int64_t lost = item_number(status, "nodes.lost", 0);
     const int64_t up = item_number(status, "nodes.up", 0);
+    const int64_t silent = item_number(status, "nodes.silent", 0);
     const char *advice = NULL;
-    if (lost > 0) {
+    if (lost > 0 || silent > 0) {
         advice =
             "`weir node list` names them; start `weir agent` there, or `weir node remove NODE`";
     } else if (up == 0) {
         advice = "no task can run: start `weir agent` on a machine";
     }
+    const char *quiet =
+        silent > 0 ? arena_fmt(&doctor->cli->arena, "%lld silent, ", (long long)silent) : "";
     finding(doctor, "nodes",
-            arena_fmt(&doctor->cli->arena, "%lld up, %lld lost", (long long)up, (long long)lost),
+            arena_fmt(&doctor->cli->arena, "%lld up, %s%lld lost", (long long)up, quiet,
+                      (long long)lost),
             advice);
 }
 

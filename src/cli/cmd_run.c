@@ -20,6 +20,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <termios.h>
 #include <unistd.h>
 
 enum { TASK_JSON_MAX = 8 << 20, SIGNAL_BASE = 128 };
@@ -142,6 +143,9 @@ static enum choice ask(uint64_t task)
     sigset_t before;
     (void)sigfillset(&all);
     (void)sigprocmask(SIG_BLOCK, &all, &before);
+    if (tty >= 0) {
+        (void)tcflush(tty, TCIFLUSH); /* what was typed before the question does not answer it */
+    }
     (void)fprintf(stderr, "\nweir: task %llu goes on.", (unsigned long long)task);
     while (!answered) {
         (void)fputs(" [d]etach, [k]ill it, or [c]ontinue following? ", stderr);

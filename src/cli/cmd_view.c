@@ -459,7 +459,7 @@ int cmd_view_events(struct cli *cli)
         if (follow && r == ERR_UNREACHABLE) {
             /* A restart of the server breaks the stream. The next stream begins behind the last
              * event. */
-            r = api_await(cli, args_duration(&cli->args, "retry", API_RIDE_MS), &e);
+            r = api_await(cli, args_duration(&cli->args, "retry", API_RIDE_MS), NULL, &e);
         }
     } while (follow && (r == ERR_OK || r == ERR_TIMEOUT));
     wait_line_free(line);

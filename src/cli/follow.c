@@ -22,7 +22,8 @@ enum {
     EXIT_CODE_MAX = 255,
     OUT_BYTES_MAX = 1 << 28,
     SIGNAL_BASE = 128,
-    STATUS_SERVER_FAILED = 500
+    STATUS_SERVER_FAILED = 500,
+    FOLLOW_RIDE_MS = 24 * 60 * 60 * 1000,
 };
 
 struct follow {
@@ -194,7 +195,9 @@ enum err follow_run(struct cli *cli, const struct follow_options *options, struc
     if (r != ERR_OK) {
         return r;
     }
-    int64_t ride_ms = args_duration(&cli->args, "retry", API_RIDE_MS);
+    /* A task goes on without the server, so whoever follows it goes on waiting. */
+    int64_t ride_ms =
+        args_duration(&cli->args, "retry", options->follow ? FOLLOW_RIDE_MS : API_RIDE_MS);
     struct follow follow = {
         .cli = cli, .options = options, .after = options->after, .e = e, .end = {.code = -1}};
     arena_init(&follow.arena);
@@ -204,7 +207,7 @@ enum err follow_run(struct cli *cli, const struct follow_options *options, struc
         follow.progressed = false;
         r = stream_once(&follow, retry_ms, &again);
         if (again && r == ERR_UNREACHABLE) {
-            r = api_await(cli, ride_ms, e);
+            r = api_await(cli, ride_ms, options->stop, e);
             again = r == ERR_OK;
         } else if (again && !follow.progressed) {
             struct timespec wait = {.tv_nsec = AGAIN_MS * 1000000L};

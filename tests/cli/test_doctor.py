@@ -19,10 +19,17 @@ def test_a_sound_server_has_no_trouble_and_a_lost_one_is_named(weir):
     assert "1 up, 0 lost" in text
     code, found = checks(weir, env={"WEIR_TOKEN": "nonsense", "WEIR_SERVER": weir.url})
     assert code == 1 and not found["login"]["ok"] and "weir login" in found["login"]["advice"]
+    other = weir.spawn("agent", "--server", weir.url, "--dir", str(weir.root / "n2"), "--name", "n2", "--slots", "1",
+                       "--join-token-file", str(weir.dir / "join.token"))
+    weir.wait_until(lambda: "2 up, 0 lost" in weir.weir("doctor", check=False).stdout, "two nodes")
+    other.kill()
+    other.wait()
+    weir.wait_until(lambda: "1 up, 1 silent, 0 lost" in weir.weir("doctor", check=False).stdout, "a silent node")
+    assert not checks(weir)[1]["nodes"]["ok"]
     weir.stop()
     code, found = checks(weir)
     assert code == 1 and not found["server"]["ok"]
-    assert str(weir.port) in found["server"]["found"] and "weir up" in found["server"]["advice"]
+    assert str(weir.port) in found["server"]["found"] and f"weir up --dir {weir.dir}" in found["server"]["advice"]
 
 
 def test_short_names_do_what_the_long_ones_do(weir):

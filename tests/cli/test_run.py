@@ -241,3 +241,21 @@ def test_a_reader_that_goes_away_is_no_error(weir_shared):
     assert head.stdout == b"y\n"
     assert process.wait(timeout=60) == 0
     process.stderr.close()
+
+
+def test_ctrl_c_asks_at_once_while_the_server_is_away(weir_factory):
+    w = weir_factory()
+    run = w.terminal("run", "--", "sh", "-c", "echo begun; sleep 600")
+    run.expect("begun")
+    os.kill(w.pid_of("server"), signal.SIGKILL)
+    run.expect("lost the server")
+    run.send("k\n")  # typed before the question: answers nothing
+    run.send("\x03")
+    run.expect("[d]etach")
+    run.send("d\n")
+    code, text = run.finish()
+    assert code == 0 and "`weir task logs -f 1` follows it" in text
+    w.kill()
+    w.start()
+    assert w.task(1)["state"] in ("running", "starting")
+    w.weir("kill", "--yes", "1")
