@@ -108,9 +108,13 @@ void decide_launch_node(struct step *step, const struct pool *pool, node_id node
 
 void decide_launch_shrink(struct step *step, const struct core *core, pool_id id)
 {
-    const struct launch *launch = elastic_shrink_first(core, query_pool(core, id));
+    const struct pool *pool = query_pool(core, id);
+    const struct launch *launch = elastic_shrink_first(core, pool);
     must(launch != NULL);
-    decide_launch_end(step, launch, "the node has had no work for long enough");
+    decide_launch_end(step, launch,
+                      pool->launch_live > pool->nodes_max
+                          ? "the pool has more nodes than its maximum"
+                          : "the node has had no work for long enough");
 }
 
 void decide_launch_late(struct step *step, const struct core *core, launch_id id)

@@ -257,6 +257,27 @@ static void the_minimum_stays(void **state)
     org_done(&org);
 }
 
+static void no_nodes(struct pool_spec *spec)
+{
+    three_nodes(spec);
+    spec->nodes_max = 0;
+}
+
+static void a_smaller_maximum_ends_nodes_without_work_at_once(void **state)
+{
+    (void)state;
+    struct org org;
+    begin(&org, one_always);
+    assert_int_equal(asks(&org), 1);
+    (void)joins(&org, 1);
+    org_pool(&org, no_nodes);
+    later(&org, 0);
+    assert_int_equal(state_of(&org, 1), LAUNCH_ENDING);
+    assert_string_equal(query_launch_words(query_launch(org.rig.core, (launch_id){1})),
+                        "the pool has more nodes than its maximum");
+    org_done(&org);
+}
+
 /* ---- what goes wrong ---- */
 
 static void a_provider_that_fails_is_asked_again_later(void **state)
@@ -382,6 +403,7 @@ int main(void)
         cmocka_unit_test(free_slots_are_kept_ready),
         cmocka_unit_test(a_node_without_work_goes_after_a_time),
         cmocka_unit_test(the_minimum_stays),
+        cmocka_unit_test(a_smaller_maximum_ends_nodes_without_work_at_once),
         cmocka_unit_test(a_provider_that_fails_is_asked_again_later),
         cmocka_unit_test(an_agent_that_does_not_join_is_given_up),
         cmocka_unit_test(tasks_of_a_machine_that_is_gone_run_again),
