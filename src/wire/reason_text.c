@@ -4,6 +4,7 @@
 
 #include "base/amount.h"
 #include "base/must.h"
+#include "core/state/elastic.h"
 #include "wire/part_json.h"
 #include "wire/reason_names.h"
 
@@ -209,6 +210,18 @@ static void away_add(const struct core *core, const struct reason *reason, struc
     }
 }
 
+/* A task that waits for room in a pool whose provider may bring up no more nodes: says so. */
+static void full_add(const struct core *core, const struct reason *reason, struct buf *out)
+{
+    const struct pool *pool = query_pool(core, reason->pool);
+    const bool room = reason->code == REASON_NO_ROOM || reason->code == REASON_GANG_SHORT ||
+                      reason->code == REASON_POOL_EMPTY;
+    if (room && pool != NULL && elastic_pool(pool) && pool->launch_live >= pool->nodes_max) {
+        buf_addf(out, "; the pool is at its maximum of %u node%s", pool->nodes_max,
+                 pool->nodes_max == 1 ? "" : "s");
+    }
+}
+
 /* Returns the sentence of the code, or the sentence of a special case. */
 static const char *sentence_of(const struct reason *reason)
 {
@@ -273,6 +286,7 @@ void reason_text(const struct core *core, const struct reason *reason, struct bu
         buf_addf(out, "; node %s has room, but is draining",
                  query_node_name(core, reason->draining));
     }
+    full_add(core, reason, out);
     if (reason->code == REASON_DEPENDENCY && reason->need > 1) {
         buf_addf(out, ", and for %u more", reason->need - 1);
     }

@@ -108,7 +108,11 @@ def test_free_slots_are_kept_ready(weir):
     w.wait_until(lambda: len(nodes(w, "warm")) == 1, "the minimum")
     task = w.weir("submit", "--pool", "warm", "--", "sleep", "600").stdout.strip()
     w.wait_until(lambda: len(nodes(w, "warm")) == 2, "a second node for the headroom")
-    w.weir("kill", "--yes", task)
+    w.weir("submit", "--pool", "warm", "-n", "2", "--", "sleep", "600")
+    w.wait_until(lambda: len(nodes(w, "warm")) == 3, "all nodes")
+    more = w.weir("submit", "--pool", "warm", "--", "true").stdout.strip()
+    w.wait_until(lambda: "the pool is at its maximum of 3 nodes" in w.weir("explain", more).stdout, "why it waits")
+    w.weir("kill", "--yes", task, "2", more)
     w.wait_until(lambda: len(nodes(w, "warm")) == 1 and len(machines(w)) == 2, "the minimum again: one agent, one supervisor")
 
 
