@@ -120,6 +120,26 @@ void token_hash(const char *secret, uint8_t *ret_hash)
                             strlen(secret), NULL, 0) == 0);
 }
 
+static void revoked_put(const struct store_token *token,
+                        void (*put)(void *ctx, const struct store_token *token), void *ctx)
+{
+    struct store_token gone = *token;
+    gone.revoked = true;
+    put(ctx, &gone);
+}
+
+void token_set_revoke_expired(const struct tokens *tokens, int64_t before_ms,
+                              void (*put)(void *ctx, const struct store_token *token), void *ctx)
+{
+    const struct store_token *token;
+    size_t cursor = 0;
+    while ((token = token_set_next(tokens, &cursor)) != NULL) {
+        if (token->expires_ms > 0 && token->expires_ms < before_ms) {
+            revoked_put(token, put, ctx);
+        }
+    }
+}
+
 void token_set_revoke_node(const struct tokens *tokens, const char *node,
                            void (*put)(void *ctx, const struct store_token *token), void *ctx)
 {
@@ -129,9 +149,7 @@ void token_set_revoke_node(const struct tokens *tokens, const char *node,
         const bool credential = strcmp(token->scope, token_scope_name(SCOPE_NODE)) == 0 &&
                                 strcmp(token->name, node) == 0;
         if (credential || (token->uses < 0 && strcmp(token->node, node) == 0)) {
-            struct store_token gone = *token;
-            gone.revoked = true;
-            put(ctx, &gone);
+            revoked_put(token, put, ctx);
         }
     }
 }

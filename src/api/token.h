@@ -45,6 +45,10 @@ const struct store_token *token_set_next(const struct tokens *tokens, size_t *cu
 void token_set_revoke_node(const struct tokens *tokens, const char *node,
                            void (*put)(void *ctx, const struct store_token *token), void *ctx);
 
+/* Gives `put` each token that expired before `before_ms`, revoked. */
+void token_set_revoke_expired(const struct tokens *tokens, int64_t before_ms,
+                              void (*put)(void *ctx, const struct store_token *token), void *ctx);
+
 /* Makes a new random token. `ret_secret` has TOKEN_SECRET_MAX bytes. The secret is shown once and
  * stored nowhere. */
 void token_make(enum token_scope scope, const char *name, int64_t now_ms, struct store_token *ret,

@@ -26,8 +26,9 @@ enum {
     PRUNE_FIRST_MS = 60 * 1000,
     PRUNE_MS = 60 * 60 * 1000,
     PRUNE_MORE_MS = 1000,
-    STOP_MS = 20,               /* for the last answers to leave */
-    MMAP_THRESHOLD = 256 * 1024 /* larger buffers go back to the system when freed */
+    TOKENS_KEEP_MS = 24 * 60 * 60 * 1000, /* for how long `weir token list` shows expired tokens */
+    STOP_MS = 20,                         /* for the last answers to leave */
+    MMAP_THRESHOLD = 256 * 1024           /* larger buffers go back to the system when freed */
 };
 
 static int64_t wall_ms(void)
@@ -61,9 +62,18 @@ static void store_job_done(void *ctx, struct store_job *job)
     }
 }
 
+static void token_put(void *ctx, const struct store_token *token)
+{
+    ledger_token(ctx, token);
+}
+
 static void prune_due(void *ctx)
 {
     struct server *server = ctx;
+    const int64_t before_ms = ledger_now_ms(server->ledger) - TOKENS_KEEP_MS;
+    if (ledger_state(server->ledger) == LEDGER_OPEN) {
+        token_set_revoke_expired(server->tokens, before_ms, token_put, server->ledger);
+    }
     struct store_job *job = xcalloc(1, sizeof *job);
     if (server->tls != NULL) {
         server_tls_look(server->tls);

@@ -101,9 +101,34 @@ static void scopes_have_names(void **state)
     assert_false(token_scope_parse("root", &scope));
 }
 
+static void revoked_note(void *ctx, const struct store_token *token)
+{
+    assert_true(token->revoked);
+    token_set_put(ctx, token);
+}
+
+static void tokens_that_expired_long_ago_go(void **state)
+{
+    (void)state;
+    static const int64_t expires[] = {0, 100, 200, 300};
+    struct tokens *tokens = token_set_new();
+    char secret[TOKEN_SECRET_MAX];
+    for (size_t i = 0; i < sizeof expires / sizeof expires[0]; i++) {
+        struct store_token token;
+        token_make(SCOPE_JOIN, "default", 1, &token, secret);
+        token.expires_ms = expires[i];
+        token_set_put(tokens, &token);
+    }
+    token_set_revoke_expired(tokens, 250, revoked_note, tokens);
+    assert_int_equal(token_set_count(tokens),
+                     2); /* one that never expires, and one that is still young */
+    token_set_free(tokens);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tokens_that_expired_long_ago_go),
         cmocka_unit_test(a_token_is_found_by_its_secret_alone),
         cmocka_unit_test(what_is_kept_does_not_hold_the_secret),
         cmocka_unit_test(two_tokens_are_never_alike),
