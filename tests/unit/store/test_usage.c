@@ -3,8 +3,11 @@
 #include "fixture.h"
 
 #include "base/buf.h"
+#include "base/mem.h"
 #include "store/sqlite/reader_internal.h"
 #include "store/store_usage.h"
+
+#include <sqlite3.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -388,11 +391,71 @@ static void no_reading_scans(void **state)
     store_reader_close(reader);
 }
 
+static void sql_run(struct fixture *f, const char *sql)
+{
+    char path[128];
+    sqlite3 *db;
+    fixture_path(f, "weir.db", path);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+}
+
+/* A changed row of the accounting is found by the check, and no answer is made of it. A later use that is added to the
+ * row does not hide the damage. */
+static void a_changed_row_is_found_and_not_served(void **state)
+{
+    struct fixture *f = *state;
+    static const char *const damage[] = {
+        "UPDATE usage_day SET used = used + 1 WHERE day = 3",
+        "UPDATE usage_node SET lost = lost + 1 WHERE day = 3",
+        "UPDATE usage_piece SET end_ms = end_ms - 1 WHERE day = 3",
+    };
+    static const char *const names[] = {"what was used on 1970-01-04 in pool gpu is damaged",
+                                        "what node n1 did on 1970-01-04 is damaged",
+                                        "what attempt 7.0:1 used is damaged"};
+    const struct store_usage_query queries[] = {
+        {.by = USAGE_BY_POOL, .since_ms = 3 * STORE_DAY_MS, .until_ms = 4 * STORE_DAY_MS},
+        {.by = USAGE_BY_NODE, .since_ms = 3 * STORE_DAY_MS, .until_ms = 4 * STORE_DAY_MS},
+        {.by = USAGE_BY_POOL, .since_ms = 3 * STORE_DAY_MS + 1, .until_ms = 4 * STORE_DAY_MS},
+    };
+    struct store_use use = {.task = 7,
+                            .attempt = 1,
+                            .ending = USE_TRY,
+                            .begin_ms = 3 * STORE_DAY_MS,
+                            .end_ms = 3 * STORE_DAY_MS + HOUR_MS,
+                            .lost_from_ms = 3 * STORE_DAY_MS,
+                            .slots_milli = 1000,
+                            .pool = str_of("gpu"),
+                            .node = str_of("n1")};
+    fixture_open(f);
+    uses_put(f, &use, 1);
+    use.task = 8;
+    uses_put(f, &use, 1);
+    for (size_t i = 0; i < sizeof damage / sizeof damage[0]; i++) {
+        struct store_reader *reader;
+        struct answer answer = {0};
+        struct store_usage_said said;
+        assert_ok(store_reader_open(f->dir, &reader, &f->e));
+        read_usage(reader, &queries[i], &answer, &said);
+        assert_int_equal(answer.count, 1);
+        sql_run(f, damage[i]);
+        use.task = 9 + i;
+        uses_put(f, &use, 1);
+        assert_int_equal(store_usage_read(reader, &queries[i], row_take, &answer, &said, &f->e),
+                         ERR_CORRUPT);
+        store_reader_close(reader);
+        auto_free(freep) char *findings = fixture_findings(f, f->dir);
+        assert_non_null(strstr(findings, names[i]));
+    }
+}
+
 int main(void)
 {
     const char *text = getenv("WEIR_SEED");
     seed = text != NULL ? strtoull(text, NULL, 10) : 1;
     const struct CMUnitTest tests[] = {
+        store_test(a_changed_row_is_found_and_not_served),
         store_test(sums_between_any_moments_are_those_of_the_uses),
         store_test(days_come_in_order_and_add_up),
         store_test(a_later_attempt_has_waited_since_the_attempt_before),
