@@ -77,7 +77,7 @@ static void step_2_the_owner_gets_his_own(struct site *site)
     const struct eviction *why = &site->org.why[0];
     assert_int_equal(site->org.evicted[0].task.v, site->rd1[JOBS - 1].v);
     assert_int_equal(why->claimant.v, task.v);
-    assert_int_equal(why->rule, EVICT_GUARANTEE);
+    assert_int_equal(why->rule, EVICT_SHARE);
     assert_int_equal(why->victim.account.v, site->rd.v);
     assert_int_equal(why->victim.allocated, 80 * SLOT_MILLI);
     assert_int_equal(why->victim.guaranteed, 20 * SLOT_MILLI);

@@ -340,10 +340,9 @@ static bool lost_allowed(struct solve *solve)
         if (gang_lost(solve, i)) {
             reclaim_rules_joined(&solve->losses);
         }
-        const bool share = rule == RECLAIM_BY_SHARE &&
-                           !victims_by_guarantee(&solve->ask->claimant, grown->piece->account);
-        grown->why = share ? why_new(solve, grown->piece, EVICT_SHARE, by_share)
-                           : why_new(solve, grown->piece, EVICT_GUARANTEE, by_guarantee);
+        grown->why = rule == RECLAIM_BY_SHARE
+                         ? why_new(solve, grown->piece, EVICT_SHARE, by_share)
+                         : why_new(solve, grown->piece, EVICT_GUARANTEE, by_guarantee);
     }
     return reclaim_rules_balanced(&solve->ask->claimant, &solve->losses);
 }
