@@ -96,7 +96,7 @@ static void cross(struct reporter *reporter, const struct record *record)
     inbox_send(reporter->inbox, message);
 }
 
-/* Says once for each place that the spool is damaged there. */
+/* Logs a damaged place of the spool. A second look at the same place logs nothing. */
 static void damage_tell(struct reporter *reporter)
 {
     struct spool_position at = spool_reader_at(reporter->reader);

@@ -80,7 +80,7 @@ int cmd_auth_token_delete(struct cli *cli);
 
 int cmd_data_config_check(struct cli *cli);
 int cmd_data_config_init(struct cli *cli);
-/* Reads a server file into `text`. Another result than 0: the problems of the file have been said. */
+/* Reads a server file into `text`. Returns 0, or the exit status of the command: then the problems of the file are on standard error. */
 int cmd_data_config_load(struct cli *cli, const char *path, struct buf *text);
 int cmd_config_diff(struct cli *cli);
 int cmd_config_apply(struct cli *cli);

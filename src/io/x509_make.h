@@ -10,7 +10,7 @@ struct x509_pair {
     char *key;
 };
 
-/* A new authority, valid from a day before `now_ms` for ten years. */
+/* Makes the certificate and the key of a new authority. The certificate is valid for ten years, from one day before `now_ms`. */
 must_use enum err x509_make_authority(int64_t now_ms, struct arena *arena, struct x509_pair *ret,
                                       struct error *e);
 

@@ -74,7 +74,7 @@ static size_t byte_of(struct str line, unsigned column)
     return at;
 }
 
-/* The nearest begin of a character at or behind the byte `at`. */
+/* A UTF-8 character has up to four bytes. Returns the index of the first character that begins at byte `at` or later. */
 static size_t character_at(struct str line, size_t at)
 {
     while (at < line.len && ((unsigned char)line.p[at] & 0xc0) == 0x80) {

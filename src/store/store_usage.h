@@ -33,7 +33,7 @@ enum store_use_end {
     USE_TRY_NODE_LOST,
 };
 
-/* An attempt that has ended; or, with index -1, a task that has ended or gives up waiting. */
+/* What one ended attempt used. With index -1 the row is about a task as a whole, which has ended or waits no longer. */
 struct store_use {
     uint64_t task;
     int64_t index;

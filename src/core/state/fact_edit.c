@@ -4,7 +4,7 @@
 #include "core/model/limits.h"
 #include "core/state/fact_internal.h"
 
-/* The bits that an edit can have in versions 2, 3 and 4 of the fact. */
+/* Older versions of the fact task-edited know fewer fields of a task. These are the fields, bit by bit, that versions 2, 3 and 4 know. */
 enum {
     EDIT_BITS_V2 = (1 << 10) - 1,
     EDIT_BITS_V3 = (1 << 12) - 1,

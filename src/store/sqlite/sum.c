@@ -8,7 +8,8 @@
 
 #include <inttypes.h>
 
-/* The last fact that weir_chain() of one connection saw. */
+/* weir_chain() computes the checksum of each fact from the checksum of the fact before. A connection keeps here what weir_chain() was
+ * called with last. */
 struct chain {
     uint64_t seq;
     uint32_t own;
