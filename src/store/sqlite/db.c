@@ -153,6 +153,15 @@ void db_bind_text(sqlite3_stmt *stmt, int at, struct str text)
     must(rc == SQLITE_OK);
 }
 
+void db_bind_text_or_null(sqlite3_stmt *stmt, int at, const char *text)
+{
+    if (text != NULL) {
+        db_bind_text(stmt, at, str_of(text));
+    } else {
+        must(sqlite3_bind_null(stmt, at) == SQLITE_OK);
+    }
+}
+
 void db_bind_blob(sqlite3_stmt *stmt, int at, struct str bytes)
 {
     must(bytes.len <= INT32_MAX);

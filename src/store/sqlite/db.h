@@ -44,6 +44,8 @@ must_use enum err db_query_number(sqlite3 *db, const char *sql, int64_t *ret, st
 void db_bind_i64(sqlite3_stmt *stmt, int at, int64_t value);
 void db_bind_u64(sqlite3_stmt *stmt, int at, uint64_t value); /* below 2^63 */
 void db_bind_text(sqlite3_stmt *stmt, int at, struct str text);
+/* NULL binds SQL's NULL. */
+void db_bind_text_or_null(sqlite3_stmt *stmt, int at, const char *text);
 void db_bind_blob(sqlite3_stmt *stmt, int at, struct str bytes);
 
 /* Read columns of the current row. Texts and blobs are borrowed until the next row. */

@@ -156,14 +156,6 @@ static enum err log_resume(struct store *store, struct error *e)
     return ERR_OK;
 }
 
-static struct store_fact fact_row(sqlite3_stmt *stmt)
-{
-    return (struct store_fact){.seq = db_u64(stmt, 0),
-                               .time_ms = sqlite3_column_int64(stmt, 1),
-                               .type = (uint32_t)sqlite3_column_int64(stmt, 2),
-                               .body = db_str(stmt, 3)};
-}
-
 /* The checksum of fact `seq`, to which the next fact is chained; 0: there is no such fact. */
 static enum err fact_anchor(struct store *store, uint64_t seq, uint32_t *ret, struct error *e)
 {
@@ -175,7 +167,7 @@ static enum err fact_anchor(struct store *store, uint64_t seq, uint32_t *ret, st
     if (r != ERR_OK || !row) {
         return r;
     }
-    struct store_fact fact = fact_row(stmt);
+    struct store_fact fact = sum_fact_row(stmt);
     *ret = sum_own(db_u64(stmt, 4));
     r = sum_fact_right(db_u64(stmt, 4), &fact) ? ERR_OK : sum_fact_fail(store->dir, seq, e);
     (void)sqlite3_reset(stmt);
@@ -381,7 +373,7 @@ static enum err facts_page(struct store *store, uint64_t *seq, uint32_t *sum, si
         if (r != ERR_OK || !row) {
             return r;
         }
-        struct store_fact fact = fact_row(stmt);
+        struct store_fact fact = sum_fact_row(stmt);
         r = sum_fact_next(store->dir, *seq, *sum, &fact, db_u64(stmt, 4), e);
         r = r == ERR_OK ? taker->fn(taker->ctx, &fact, e) : r;
         *seq = fact.seq;

@@ -87,10 +87,7 @@ static enum err facts_check(struct check *check, uint64_t *ret_first, uint64_t *
         if (!row) {
             break;
         }
-        struct store_fact fact = {.seq = db_u64(stmt, 0),
-                                  .time_ms = sqlite3_column_int64(stmt, 1),
-                                  .type = (uint32_t)sqlite3_column_int64(stmt, 2),
-                                  .body = db_str(stmt, 3)};
+        struct store_fact fact = sum_fact_row(stmt);
         fact_check(check, &fact, db_u64(stmt, 4), *ret_last, own);
         own = sum_own(db_u64(stmt, 4));
         *ret_first = *ret_first == 0 ? fact.seq : *ret_first;

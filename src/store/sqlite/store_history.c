@@ -95,15 +95,6 @@ enum err store_history_attempts(struct store_reader *reader, uint64_t task, stor
     }
 }
 
-static void text_or_null(sqlite3_stmt *stmt, int at, const char *text)
-{
-    if (text != NULL) {
-        db_bind_text(stmt, at, str_of(text));
-    } else {
-        (void)sqlite3_bind_null(stmt, at);
-    }
-}
-
 static size_t page_limit(const struct store_history_filter *filter)
 {
     return filter->limit < STORE_HISTORY_PAGE_MAX ? filter->limit : STORE_HISTORY_PAGE_MAX;
@@ -117,10 +108,10 @@ static void filter_bind(sqlite3_stmt *stmt, const struct store_history_filter *f
     db_bind_i64(stmt, 3, (int64_t)filter->states);
     db_bind_i64(stmt, 4, (int64_t)filter->kinds);
     db_bind_i64(stmt, 5, filter->ended_after_ms != 0 ? filter->ended_after_ms : INT64_MIN);
-    text_or_null(stmt, 6, filter->pool);
-    text_or_null(stmt, 7, filter->user);
-    text_or_null(stmt, 8, filter->project);
-    text_or_null(stmt, 9, filter->name);
+    db_bind_text_or_null(stmt, 6, filter->pool);
+    db_bind_text_or_null(stmt, 7, filter->user);
+    db_bind_text_or_null(stmt, 8, filter->project);
+    db_bind_text_or_null(stmt, 9, filter->name);
     db_bind_u64(stmt, 10, page_limit(filter));
     db_bind_i64(stmt, 11, filter->ended_before_ms != 0 ? filter->ended_before_ms : INT64_MAX);
 }

@@ -111,10 +111,7 @@ static enum err page_give(struct store_reader *reader, uint64_t after, store_fac
         if (r != ERR_OK || !row) {
             return r;
         }
-        struct store_fact fact = {.seq = db_u64(stmt, 0),
-                                  .time_ms = sqlite3_column_int64(stmt, 1),
-                                  .type = (uint32_t)sqlite3_column_int64(stmt, 2),
-                                  .body = db_str(stmt, 3)};
+        struct store_fact fact = sum_fact_row(stmt);
         const uint64_t fact_sum = db_u64(stmt, 4);
         r = sum_fact_next(reader->dir, after, sum, &fact, fact_sum, e);
         r = r == ERR_OK ? fn(ctx, &fact, e) : r;

@@ -60,10 +60,7 @@ static enum err chain_follow(sqlite3 *source, uint64_t base, struct reach *ret, 
         if (!row) {
             break;
         }
-        struct store_fact fact = {.seq = db_u64(stmt, 0),
-                                  .time_ms = sqlite3_column_int64(stmt, 1),
-                                  .type = (uint32_t)sqlite3_column_int64(stmt, 2),
-                                  .body = db_str(stmt, 3)};
+        struct store_fact fact = sum_fact_row(stmt);
         const uint64_t sum = db_u64(stmt, 4);
         const bool right = sum_fact_right(sum, &fact);
         const bool anchor = fact.seq == base;

@@ -38,15 +38,6 @@ static struct usage_days days_choose(const struct store_usage_query *query, int6
     return days;
 }
 
-static void text_or_null(sqlite3_stmt *stmt, int at, const char *text)
-{
-    if (text != NULL) {
-        db_bind_text(stmt, at, str_of(text));
-    } else {
-        (void)sqlite3_bind_null(stmt, at);
-    }
-}
-
 static void query_bind(sqlite3_stmt *stmt, const struct store_usage_query *query,
                        const struct usage_days *days, const struct store_usage_said *said)
 {
@@ -57,11 +48,11 @@ static void query_bind(sqlite3_stmt *stmt, const struct store_usage_query *query
     db_bind_i64(stmt, 5, days->tail);
     db_bind_i64(stmt, 6, said->since_ms);
     db_bind_i64(stmt, 7, said->until_ms);
-    text_or_null(stmt, 8, query->pool);
+    db_bind_text_or_null(stmt, 8, query->pool);
     db_bind_i64(stmt, 9, STORE_USAGE_ROWS_MAX + 1);
     if (query->by != USAGE_BY_NODE) {
-        text_or_null(stmt, 10, query->user);
-        text_or_null(stmt, 11, query->project);
+        db_bind_text_or_null(stmt, 10, query->user);
+        db_bind_text_or_null(stmt, 11, query->project);
     }
 }
 

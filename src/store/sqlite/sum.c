@@ -24,6 +24,14 @@ struct fact_head {
 };
 _Static_assert(sizeof(struct fact_head) == 24, "no padding");
 
+struct store_fact sum_fact_row(sqlite3_stmt *stmt)
+{
+    return (struct store_fact){.seq = db_u64(stmt, 0),
+                               .time_ms = sqlite3_column_int64(stmt, 1),
+                               .type = (uint32_t)sqlite3_column_int64(stmt, 2),
+                               .body = db_str(stmt, 3)};
+}
+
 uint64_t sum_fact(uint32_t before, const struct store_fact *fact)
 {
     struct fact_head head = {fact->seq, fact->time_ms, fact->type, before};

@@ -28,6 +28,9 @@
 
 must_use enum err sum_register(sqlite3 *db, struct error *e);
 
+/* The fact of a row whose first columns are seq, time_ms, type and body. The body lives until the next row. */
+struct store_fact sum_fact_row(sqlite3_stmt *stmt);
+
 /* The column `sum` of a fact: the checksum of the fact before it in the upper half, and its own in
  * the lower half. The own checksum covers the upper half too. `before` is 0 where a chain begins. */
 uint64_t sum_fact(uint32_t before, const struct store_fact *fact);
