@@ -10,8 +10,11 @@
 #include "base/mem.h"
 #include "io/http_client.h"
 
+#include <errno.h>
 #include <pthread.h>
+#include <sys/eventfd.h>
 #include <time.h>
+#include <unistd.h>
 
 enum {
     CONNECT_MS_MAX = 15000,
@@ -30,6 +33,7 @@ struct stream {
     pthread_t thread;
     struct timespec started;
     volatile int stop;
+    int stop_fd; /* an eventfd, readable while `stop` is set */
     uint64_t epoch_seen;
     uint64_t fact_seen; /* of this process's life */
     char *credential;   /* the last credential that the server accepted; NULL: none yet */
@@ -148,7 +152,8 @@ static must_use enum err orders_take(struct connection *connection, const struct
                                     .idle_ms = STREAM_IDLE_MS,
                                     .on_line = line_take,
                                     .ctx = connection,
-                                    .stop = &stream->stop};
+                                    .stop = &stream->stop,
+                                    .stop_fd = stream->stop_fd};
     struct http_reply reply = {0};
     enum err r = http_client_stream(client, &call, arena, &reply, e);
     http_client_free(client);
@@ -218,17 +223,30 @@ static void *run(void *ctx)
     return NULL;
 }
 
+static void stop_set(struct stream *stream, bool stop)
+{
+    eventfd_t count;
+    __atomic_store_n(&stream->stop, stop, __ATOMIC_RELAXED);
+    (void)(stop ? eventfd_write(stream->stop_fd, 1) : eventfd_read(stream->stop_fd, &count));
+}
+
 must_use enum err stream_new(const struct stream_options *options, struct stream **ret,
                              struct error *e)
 {
     struct stream *stream = xcalloc(1, sizeof *stream);
     stream->options = *options;
+    stream->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (stream->stop_fd < 0) {
+        free(stream);
+        return fail_errno(e, ERR_IO, errno, "cannot make an eventfd");
+    }
     stream->requests = mailbox_new(2);
     stream->epoch_seen = enrol_epoch(options->options->dir);
     must(clock_gettime(CLOCK_REALTIME, &stream->started) == 0);
     int failed = pthread_create(&stream->thread, NULL, run, stream);
     if (failed != 0) {
         mailbox_free(stream->requests);
+        (void)close(stream->stop_fd);
         free(stream);
         return fail_errno(e, ERR_IO, failed, "cannot start a thread");
     }
@@ -241,7 +259,7 @@ bool stream_free(struct stream *stream)
     if (stream == NULL) {
         return true;
     }
-    __atomic_store_n(&stream->stop, 1, __ATOMIC_RELAXED);
+    stop_set(stream, true);
     mailbox_close(stream->requests);
     struct timespec until;
     must(clock_gettime(CLOCK_REALTIME, &until) == 0);
@@ -250,6 +268,7 @@ bool stream_free(struct stream *stream)
         return false;
     }
     mailbox_free(stream->requests);
+    (void)close(stream->stop_fd);
     free(stream->credential);
     free(stream);
     return true;
@@ -263,11 +282,11 @@ void stream_connect(struct stream *stream, const struct stream_hello *hello)
     request->hello.trouble = arena_str(&request->arena, hello->trouble);
     request->hello.attempts =
         arena_dup(&request->arena, hello->attempts, hello->attempt_count * sizeof *hello->attempts);
-    __atomic_store_n(&stream->stop, 0, __ATOMIC_RELAXED);
+    stop_set(stream, false);
     must(mailbox_send(stream->requests, request));
 }
 
 void stream_stop(struct stream *stream)
 {
-    __atomic_store_n(&stream->stop, 1, __ATOMIC_RELAXED);
+    stop_set(stream, true);
 }

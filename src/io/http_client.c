@@ -324,7 +324,9 @@ static CURLcode transfer(struct exchange *x)
         if (x->ended || x->over != ERR_OK) {
             return CURLE_ABORTED_BY_CALLBACK;
         }
-        must(curl_multi_poll(multi, NULL, 0, (int)wait_ms, NULL) == CURLM_OK);
+        const int stop_fd = x->stream != NULL ? x->stream->stop_fd : 0;
+        struct curl_waitfd waits = {.fd = stop_fd, .events = CURL_WAIT_POLLIN};
+        must(curl_multi_poll(multi, &waits, stop_fd > 0 ? 1 : 0, (int)wait_ms, NULL) == CURLM_OK);
     }
 }
 

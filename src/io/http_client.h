@@ -83,6 +83,8 @@ struct http_stream_call {
     void *ctx;
     /* NULL, or a flag read every 200 ms and at each byte: not 0 ends the stream. */
     const volatile int *stop;
+    /* readable once `stop` is set, so that the stream ends at once; 0: there is none */
+    int stop_fd;
 };
 
 /* ERR_OK: the server, on_line or `stop` ended the stream; or the status is not 200, and *ret has

@@ -48,8 +48,6 @@ static void attempt_use(const struct core *core, const struct fact *ended, const
     must(instance != NULL);
     const struct node *node = query_node(core, instance->node);
     must(node != NULL);
-    struct task_spec spec;
-    query_task_spec(core, task->id, &batch->arena, &spec);
     /* An agent's clock may differ from the server's. */
     int64_t end_ms = instance->ended_ms < ended->time_ms ? instance->ended_ms : ended->time_ms;
     end_ms = end_ms > instance->allocated_ms ? end_ms : instance->allocated_ms;
@@ -68,8 +66,8 @@ static void attempt_use(const struct core *core, const struct fact *ended, const
         .asked = task->time_limit_ms > 0 ? 0 : used,
         .kind = task->kind,
         .pool = text_keep(batch, query_pool_name(core, node->pool)),
-        .user = str_of(spec.user),
-        .project = str_of(spec.project),
+        .user = text_keep(batch, query_usage_user_name(core, task->user)),
+        .project = text_keep(batch, query_account_name(core, task->account)),
         .node = text_keep(batch, query_node_name(core, instance->node)),
     };
     vec_push(&batch->uses, use);
@@ -153,8 +151,6 @@ static int64_t waited_of(const struct core *core, const struct task *task, int64
 static struct store_use task_part(const struct core *core, const struct task *task, int64_t at_ms,
                                   struct batch *batch)
 {
-    struct task_spec spec;
-    query_task_spec(core, task->id, &batch->arena, &spec);
     return (struct store_use){
         .task = task->id.v,
         .index = -1,
@@ -163,8 +159,8 @@ static struct store_use task_part(const struct core *core, const struct task *ta
         .lost_from_ms = at_ms,
         .kind = task->kind,
         .pool = text_keep(batch, query_pool_name(core, task->pool)),
-        .user = str_of(spec.user),
-        .project = str_of(spec.project),
+        .user = text_keep(batch, query_usage_user_name(core, task->user)),
+        .project = text_keep(batch, query_account_name(core, task->account)),
     };
 }
 

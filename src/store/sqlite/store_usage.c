@@ -1,14 +1,16 @@
 /* store_usage.c - counts what tasks use, in the transaction of their facts; see store_usage.h.
  *
  * A use is cut at midnight (UTC): each piece goes to its day, to the sums of the day and to the sums of the
- * node's day. The wait stands with the first piece, the end with the last.
+ * node's day. Pieces of one batch that belong to one row of sums are added up first. The wait stands with the first piece, the end with the last.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "store/sqlite/meta.h"
 #include "store/sqlite/store_internal.h"
+#include "store/sqlite/usage_sql.h"
 #include "store/store_usage.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 int64_t store_usage_amount(int64_t slots_milli, int64_t ms)
 {
@@ -28,6 +30,30 @@ struct usage_piece {
     int64_t asked;
     enum store_use_end ending;
     int64_t sums[USAGE_SUM_COUNT];
+};
+
+/* What pieces of one batch add to one row of sums: the row is changed once, not once for each piece. */
+struct usage_group {
+    const struct store_use *use; /* says which row */
+    int64_t day;
+    int64_t sums[USAGE_SUM_COUNT];
+};
+
+struct usage_sums_kind {
+    bool (*same)(const struct store_use *a, const struct store_use *b); /* one row, if one day */
+    enum err (*write)(struct store *store, const struct usage_group *group, struct error *e);
+};
+
+enum { USAGE_GROUPS_MAX = 16 };
+struct usage_groups {
+    const struct usage_sums_kind *kind;
+    size_t count;
+    struct usage_group group[USAGE_GROUPS_MAX];
+};
+
+struct usage_counts {
+    struct usage_groups days;
+    struct usage_groups nodes;
 };
 
 static void sums_fill(struct usage_piece *piece)
@@ -74,43 +100,94 @@ static enum err piece_put(struct store *store, const struct usage_piece *piece, 
     return db_run(stmt, "store what an attempt used", e);
 }
 
-static enum err day_add(struct store *store, const struct usage_piece *piece, struct error *e)
+static enum err day_add(struct store *store, const struct usage_group *group, struct error *e)
 {
-    const struct store_use *use = piece->use;
+    const struct store_use *use = group->use;
     sqlite3_stmt *stmt = store->stmt[STMT_DAY_ADD];
-    db_bind_i64(stmt, 1, piece->day);
+    db_bind_i64(stmt, 1, group->day);
     db_bind_text(stmt, 2, use->pool);
     db_bind_text(stmt, 3, use->project);
     db_bind_text(stmt, 4, use->user);
     db_bind_i64(stmt, 5, use->kind);
     for (int i = 0; i < USAGE_SUM_COUNT; i++) {
-        db_bind_i64(stmt, 6 + i, piece->sums[i]);
+        db_bind_i64(stmt, 6 + i, group->sums[i]);
     }
     return db_run(stmt, "count a day's use", e);
 }
 
-static enum err node_add(struct store *store, const struct usage_piece *piece, struct error *e)
+static enum err node_add(struct store *store, const struct usage_group *group, struct error *e)
 {
     static const enum store_usage_sum kept[] = {USAGE_USED,      USAGE_LOST,    USAGE_TRIES,
                                                 USAGE_TRIES_BAD, USAGE_EVICTED, USAGE_NODE_LOST};
     sqlite3_stmt *stmt = store->stmt[STMT_NODE_ADD];
-    db_bind_i64(stmt, 1, piece->day);
-    db_bind_text(stmt, 2, piece->use->pool);
-    db_bind_text(stmt, 3, piece->use->node);
+    db_bind_i64(stmt, 1, group->day);
+    db_bind_text(stmt, 2, group->use->pool);
+    db_bind_text(stmt, 3, group->use->node);
     for (int i = 0; i < (int)(sizeof kept / sizeof *kept); i++) {
-        db_bind_i64(stmt, 4 + i, piece->sums[kept[i]]);
+        db_bind_i64(stmt, 4 + i, group->sums[kept[i]]);
     }
     return db_run(stmt, "count a node's use", e);
 }
 
-static enum err piece_count(struct store *store, struct usage_piece *piece, struct error *e)
+static bool day_same(const struct store_use *a, const struct store_use *b)
+{
+    return a->kind == b->kind && str_equal(a->pool, b->pool) && str_equal(a->user, b->user) &&
+           str_equal(a->project, b->project);
+}
+
+static bool node_same(const struct store_use *a, const struct store_use *b)
+{
+    return str_equal(a->node, b->node) && str_equal(a->pool, b->pool);
+}
+
+static const struct usage_sums_kind sums_of_day = {day_same, day_add};
+static const struct usage_sums_kind sums_of_node = {node_same, node_add};
+
+static enum err groups_write(struct store *store, struct usage_groups *groups, struct error *e)
+{
+    for (size_t i = 0; i < groups->count; i++) {
+        enum err r = groups->kind->write(store, &groups->group[i], e);
+        if (r != ERR_OK) {
+            return fail_in(e, "task %llu", (unsigned long long)groups->group[i].use->task);
+        }
+    }
+    groups->count = 0;
+    return ERR_OK;
+}
+
+/* Adds a piece to the group of its row. All groups are written when there is no place for one more. */
+static enum err groups_add(struct store *store, struct usage_groups *groups,
+                           const struct usage_piece *piece, struct error *e)
+{
+    for (size_t i = 0; i < groups->count; i++) {
+        struct usage_group *group = &groups->group[i];
+        if (group->day == piece->day && groups->kind->same(group->use, piece->use)) {
+            for (int j = 0; j < USAGE_SUM_COUNT; j++) {
+                const int64_t sum = group->sums[j] + piece->sums[j];
+                group->sums[j] = sum < USAGE_ROW_MAX ? sum : USAGE_ROW_MAX;
+            }
+            return ERR_OK;
+        }
+    }
+    enum err r = groups->count < USAGE_GROUPS_MAX ? ERR_OK : groups_write(store, groups, e);
+    if (r == ERR_OK) {
+        struct usage_group *group = &groups->group[groups->count++];
+        *group = (struct usage_group){.use = piece->use, .day = piece->day};
+        memcpy(group->sums, piece->sums, sizeof group->sums);
+    }
+    return r;
+}
+
+static enum err piece_count(struct store *store, struct usage_counts *counts,
+                            struct usage_piece *piece, struct error *e)
 {
     sums_fill(piece);
     enum err r = piece_put(store, piece, e);
     if (r == ERR_OK) {
-        r = day_add(store, piece, e);
+        r = groups_add(store, &counts->days, piece, e);
     }
-    return r == ERR_OK && piece->use->node.len > 0 ? node_add(store, piece, e) : r;
+    return r == ERR_OK && piece->use->node.len > 0 ? groups_add(store, &counts->nodes, piece, e)
+                                                   : r;
 }
 
 /* How long the attempt waited for its place: since the end of the attempt before, or the submission. */
@@ -133,7 +210,8 @@ static enum err wait_of(struct store *store, const struct store_use *use, int64_
     return ERR_OK;
 }
 
-static enum err use_put(struct store *store, const struct store_use *use, struct error *e)
+static enum err use_put(struct store *store, struct usage_counts *counts,
+                        const struct store_use *use, struct error *e)
 {
     const int64_t last = use->end_ms / STORE_DAY_MS;
     int64_t first = use->begin_ms / STORE_DAY_MS;
@@ -158,7 +236,7 @@ static enum err use_put(struct store *store, const struct store_use *use, struct
             .asked = day == last ? use->asked : 0,
             .ending = day == last ? use->ending : USE_GOES_ON,
         };
-        enum err r = piece_count(store, &piece, e);
+        enum err r = piece_count(store, counts, &piece, e);
         if (r != ERR_OK) {
             return fail_in(e, "task %llu", (unsigned long long)use->task);
         }
@@ -169,15 +247,21 @@ static enum err use_put(struct store *store, const struct store_use *use, struct
 enum err store_usage_put(struct store *store, const struct store_use *uses, size_t count,
                          struct error *e)
 {
+    struct usage_counts counts;
+    counts.days.kind = &sums_of_day;
+    counts.days.count = 0;
+    counts.nodes.kind = &sums_of_node;
+    counts.nodes.count = 0;
     for (size_t i = 0; i < count; i++) {
         must(uses[i].begin_ms >= 0);
         must(uses[i].end_ms >= uses[i].begin_ms);
-        enum err r = use_put(store, &uses[i], e);
+        enum err r = use_put(store, &counts, &uses[i], e);
         if (r != ERR_OK) {
             return r;
         }
     }
-    return ERR_OK;
+    enum err r = groups_write(store, &counts.days, e);
+    return r == ERR_OK ? groups_write(store, &counts.nodes, e) : r;
 }
 
 /* The note comes first: store_usage_read() no longer reads the pieces of a day that is partly removed. */

@@ -11,9 +11,12 @@
 #define USAGE_16 USAGE_9 ", ?10, ?11, ?12, ?13, ?14, ?15, ?16"
 #define USAGE_18 USAGE_16 ", ?17, ?18"
 
-/* A sum stays at the largest number: a sum beyond 64 bits would make the commit fail. */
+/* A sum stays at this number: a sum beyond 64 bits would make the commit fail. */
+#define USAGE_ROW_MAX 9007199254740991
+#define USAGE_TEXT(number) USAGE_DIGITS(number)
+#define USAGE_DIGITS(number) #number
 /* clang-format off */
-#define USAGE_NEW(column) "min(" #column " + excluded." #column ", 9007199254740991)"
+#define USAGE_NEW(column) "min(" #column " + excluded." #column ", " USAGE_TEXT(USAGE_ROW_MAX) ")"
 #define USAGE_MORE(column) #column " = " USAGE_NEW(column) ", "
 #define USAGE_NEXT(column) ", " USAGE_NEW(column)
 
