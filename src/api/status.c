@@ -75,6 +75,8 @@ void status_show(struct call *call)
     nodes_count(&j, core);
     tasks_count(&j, core);
     json_out_kv_u64(&j, "agents_connected", numbers.agents_connected);
+    const struct http_tls *tls = call->api->o.tls;
+    json_out_kv_time(&j, "certificate_until", tls != NULL ? http_tls_facts(tls)->until_ms : 0);
     json_out_end(&j);
     call_answer_json(call, 200);
 }

@@ -1,6 +1,7 @@
 /* cmd_doctor.c - `weir doctor`: looks at everything that usually is the matter, and says of each
  * trouble what to do. SPDX-License-Identifier: Apache-2.0 */
 #include "base/json_out.h"
+#include "base/time_text.h"
 #include "cli/api.h"
 #include "cli/cmd.h"
 #include "cli/item.h"
@@ -16,7 +17,10 @@ enum {
     ANSWER_MS_MAX = 1000,
     DISK_FREE_PERCENT_MIN = 5,
     TEXT_MAX = 4096,
+    CERTIFICATE_DAYS_MIN = 14, /* the server renews a certificate of its own earlier */
 };
+
+#define DAY_MS ((int64_t)24 * 60 * 60 * 1000)
 
 struct doctor {
     struct cli *cli;
@@ -99,6 +103,22 @@ static void clock_look(struct doctor *doctor, const struct doc *status)
             size_ms > CLOCK_MS_MAX ? "set both clocks by NTP (`timedatectl set-ntp true`)" : NULL);
 }
 
+static void certificate_look(struct doctor *doctor, const struct doc *status)
+{
+    int64_t until_ms;
+    if (!item_time(status, "certificate_until", &until_ms)) {
+        return; /* the server speaks no TLS */
+    }
+    char until[TIME_TEXT_MAX];
+    time_text(until_ms, until);
+    const bool soon = until_ms < text_now_ms() + CERTIFICATE_DAYS_MIN * DAY_MS;
+    finding(doctor, "tls",
+            arena_fmt(&doctor->cli->arena, "the server's certificate is valid until %s", until),
+            soon ? "on the server: `weir tls init --renew`, or put a new certificate into its "
+                   "file; then send SIGHUP to the server"
+                 : NULL);
+}
+
 static void nodes_look(struct doctor *doctor, const struct doc *status)
 {
     const int64_t lost = item_number(status, "nodes.lost", 0);
@@ -171,6 +191,7 @@ size_t cmd_doctor_look(struct cli *cli, struct buf *text, struct buf *json)
         user_look(&doctor);
         versions_look(&doctor, status);
         clock_look(&doctor, status);
+        certificate_look(&doctor, status);
         nodes_look(&doctor, status);
     }
     cgroups_look(&doctor);

@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define LIFE_MS_MIN ((int64_t)24 * 60 * 60 * 1000)
+
 enum { MODE_DIR = 0711, MODE_PUBLIC = 0644, MODE_SECRET = 0600 };
 
 const char *tls_dir_path(struct arena *arena, const char *dir, const char *file)
@@ -85,6 +87,13 @@ must_use enum err tls_dir_authority(const char *dir, int64_t now_ms, struct aren
     return r == ERR_OK ? tls_dir_read(dir, TLS_DIR_CA_KEY, arena, &ret->key, e) : r;
 }
 
+static void wipe(char *secret)
+{
+    if (secret != NULL) {
+        explicit_bzero(secret, strlen(secret));
+    }
+}
+
 struct tls_names {
     const char *at[X509_NAMES_MAX];
     size_t count;
@@ -150,11 +159,34 @@ must_use enum err tls_dir_init(const char *dir, const struct tls_dir_init *init,
     r = r == ERR_OK ? tls_dir_authority(dir, init->now_ms, arena, &authority, e) : r;
     r = r == ERR_OK ? x509_make_server(&authority, &wanted, arena, &server, e) : r;
     r = r == ERR_OK ? pair_write(dir, TLS_DIR_CERT, TLS_DIR_KEY, &server, arena, e) : r;
-    if (authority.key != NULL) {
-        explicit_bzero(authority.key, strlen(authority.key));
-    }
-    if (server.key != NULL) {
-        explicit_bzero(server.key, strlen(server.key));
-    }
+    wipe(authority.key);
+    wipe(server.key);
+    return r;
+}
+
+must_use enum err tls_dir_renew(const char *dir, int64_t now_ms, struct arena *arena,
+                                struct error *e)
+{
+    struct x509_pair authority = {0};
+    struct x509_pair server = {0};
+    struct x509_facts old = {.name_count = 0};
+    char *pem = NULL;
+    char *key = NULL;
+    enum err r = tls_dir_read(dir, TLS_DIR_CERT, arena, &pem, e);
+    r = r == ERR_OK ? x509_read(pem, arena, &old, e) : r;
+    r = r == ERR_OK ? tls_dir_read(dir, TLS_DIR_KEY, arena, &key, e) : r;
+    r = r == ERR_OK ? tls_dir_read(dir, TLS_DIR_CA, arena, &authority.cert, e) : r;
+    r = r == ERR_OK ? tls_dir_read(dir, TLS_DIR_CA_KEY, arena, &authority.key, e) : r;
+    const int64_t life_ms = x509_life_ms(&old);
+    const struct x509_server wanted = {.names = old.names,
+                                       .name_count = old.name_count,
+                                       .now_ms = now_ms,
+                                       .life_ms = life_ms > LIFE_MS_MIN ? life_ms : LIFE_MS_MIN,
+                                       .key = key};
+    r = r == ERR_OK ? x509_make_server(&authority, &wanted, arena, &server, e) : r;
+    r = r == ERR_OK ? tls_dir_write(dir, TLS_DIR_CERT, server.cert, MODE_PUBLIC, arena, e) : r;
+    wipe(key);
+    wipe(authority.key);
+    wipe(server.key);
     return r;
 }

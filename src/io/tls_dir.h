@@ -34,6 +34,11 @@ struct tls_dir_init {
 must_use enum err tls_dir_init(const char *dir, const struct tls_dir_init *init,
                                struct arena *arena, struct error *e);
 
+/* Makes the server's certificate anew, with the key, the names and the life of the old one; the life is a day at least. One
+ * file changes: after a crash the old certificate is there, or the new one. */
+must_use enum err tls_dir_renew(const char *dir, int64_t now_ms, struct arena *arena,
+                                struct error *e);
+
 /* The text of a small file of the directory. */
 must_use enum err tls_dir_read(const char *dir, const char *file, struct arena *arena, char **ret,
                                struct error *e);

@@ -121,6 +121,12 @@ must_use enum err x509_read(const char *pem, struct arena *arena, struct x509_fa
     return ERR_OK;
 }
 
+int64_t x509_life_ms(const struct x509_facts *facts)
+{
+    const int64_t life_ms = facts->until_ms - facts->from_ms - (int64_t)X509_EARLY_S * 1000;
+    return life_ms > 0 ? life_ms : 0;
+}
+
 const char *x509_find(const char *pem, const char *fingerprint, struct arena *arena)
 {
     struct x509_chain chain;

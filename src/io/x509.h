@@ -21,6 +21,7 @@ enum {
     X509_CHAIN_MAX = 8,
     X509_NAMES_MAX = 64,
     X509_NAME_LEN_MAX = 253,
+    X509_EARLY_S = 24 * 60 * 60, /* certificates of Weir begin so much before they are made */
 };
 
 /* What a PEM text with one or more certificates says. */
@@ -35,6 +36,9 @@ struct x509_facts {
 };
 must_use enum err x509_read(const char *pem, struct arena *arena, struct x509_facts *ret,
                             struct error *e);
+
+/* How long the certificate is valid, without X509_EARLY_S. */
+int64_t x509_life_ms(const struct x509_facts *facts);
 
 /* The certificate with this fingerprint out of a PEM text; NULL: none has it. */
 const char *x509_find(const char *pem, const char *fingerprint, struct arena *arena);

@@ -46,7 +46,7 @@ static gnutls_x509_crt_t cert_new(const char *name, int64_t now_ms, int64_t life
     must(gnutls_x509_crt_init(&cert) == 0);
     must(gnutls_x509_crt_set_version(cert, VERSION_3) == 0);
     must(gnutls_x509_crt_set_serial(cert, serial, sizeof serial) == 0);
-    must(gnutls_x509_crt_set_activation_time(cert, (time_t)(now_ms / 1000 - DAY_S)) == 0);
+    must(gnutls_x509_crt_set_activation_time(cert, (time_t)(now_ms / 1000 - X509_EARLY_S)) == 0);
     must(gnutls_x509_crt_set_expiration_time(cert, (time_t)(now_ms / 1000 + life_s)) == 0);
     must(gnutls_x509_crt_set_dn_by_oid(cert, GNUTLS_OID_X520_COMMON_NAME, 0, name,
                                        (unsigned)strlen(name)) == 0);
@@ -159,11 +159,19 @@ must_use enum err x509_make_server(const struct x509_pair *authority,
         return fail(e, ERR_LIMIT, "a certificate has 1 to %d names, not %zu", X509_NAMES_MAX,
                     server->name_count);
     }
-    gnutls_x509_privkey_t key = key_new();
+    gnutls_x509_privkey_t key = NULL;
+    enum err r = ERR_OK;
+    if (server->key == NULL) {
+        key = key_new();
+    } else {
+        r = x509_key_read(server->key, &key, e);
+    }
+    if (r != ERR_OK) {
+        return fail_in(e, "the key of the old certificate");
+    }
     gnutls_x509_crt_t cert = cert_new("Weir server", server->now_ms, server->life_ms / 1000);
     must(gnutls_x509_crt_set_key(cert, key) == 0);
     must(gnutls_x509_crt_set_key_purpose_oid(cert, GNUTLS_KP_TLS_WWW_SERVER, 0) == 0);
-    enum err r = ERR_OK;
     for (size_t i = 0; r == ERR_OK && i < server->name_count; i++) {
         r = name_add(cert, server->names[i], e);
     }

@@ -14,7 +14,7 @@ struct x509_pair {
 must_use enum err x509_make_authority(int64_t now_ms, struct arena *arena, struct x509_pair *ret,
                                       struct error *e);
 
-/* A new key and a certificate for these host names and IP addresses, valid from a day before now_ms,
+/* A certificate for these host names and IP addresses, valid from a day before now_ms,
  * so that a client whose clock is late by less than a day accepts it. The text has the authority's
  * certificate behind the server's. ERR_INVALID: a name is no host name. */
 struct x509_server {
@@ -22,6 +22,7 @@ struct x509_server {
     size_t name_count;
     int64_t now_ms;
     int64_t life_ms;
+    const char *key; /* PEM; NULL: a new key is made */
 };
 must_use enum err x509_make_server(const struct x509_pair *authority,
                                    const struct x509_server *server, struct arena *arena,

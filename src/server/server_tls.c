@@ -18,6 +18,7 @@ struct server_tls {
     struct arena arena;
     const char *dir;
     const char *cert; /* path */
+    bool own;         /* `weir tls init` made the certificate */
     struct http_tls *http;
     struct x509_pair authority;
     int64_t node_life_ms;
@@ -31,17 +32,38 @@ static int64_t wall_ms(void)
     return (int64_t)now.tv_sec * 1000;
 }
 
+static must_use enum err renew(struct server_tls *tls, struct error *e)
+{
+    struct arena arena;
+    if (!tls->own) {
+        return fail(e, ERR_DENIED, "the certificate was not made by `weir tls init`");
+    }
+    arena_init(&arena);
+    enum err r = tls_dir_renew(tls->dir, wall_ms(), &arena, e);
+    arena_done(&arena);
+    return r == ERR_OK ? http_tls_reload(tls->http, e) : r;
+}
+
 void server_tls_look(struct server_tls *tls)
 {
     char until[TIME_TEXT_MAX];
+    struct error e;
     const struct x509_facts *facts = http_tls_facts(tls->http);
     const int64_t now_ms = wall_ms();
-    time_text(facts->until_ms, until);
-    if (facts->until_ms < now_ms + LOW_DAYS * DAY_MS && now_ms >= tls->told_ms + DAY_MS) {
-        tls->told_ms = now_ms;
-        log_warn("the certificate ends soon; `weir tls init --renew` makes another",
-                 kv_str("file", tls->cert), kv_str("until", until));
+    const int64_t third_ms = x509_life_ms(facts) / 3;
+    const int64_t low_ms = third_ms < LOW_DAYS * DAY_MS ? third_ms : LOW_DAYS * DAY_MS;
+    if (facts->until_ms >= now_ms + low_ms || now_ms < tls->told_ms + DAY_MS) {
+        return;
     }
+    if (renew(tls, &e) == ERR_OK) {
+        time_text(http_tls_facts(tls->http)->until_ms, until);
+        log_info("the certificate is renewed", kv_str("file", tls->cert), kv_str("until", until));
+        return;
+    }
+    tls->told_ms = now_ms;
+    time_text(facts->until_ms, until);
+    log_warn("the certificate ends soon and must be renewed by hand", kv_str("file", tls->cert),
+             kv_str("until", until), kv_error(&e));
 }
 
 /* Writes the authority that clients on this machine trust. Without one in the chain, they use the
@@ -70,6 +92,7 @@ must_use enum err server_tls_open(const struct server_options *options, int64_t 
     struct server_tls *tls = xcalloc(1, sizeof *tls);
     arena_init(&tls->arena);
     const bool own = options->tls_cert == NULL;
+    tls->own = own;
     *ret = NULL;
     if (own && !tls_dir_has(&tls->arena, options->dir, TLS_DIR_CERT)) {
         server_tls_close(tls);

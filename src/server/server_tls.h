@@ -16,7 +16,8 @@ void server_tls_close(struct server_tls *tls); /* NULL is allowed */
 /* Reads the certificate again. Logs what happened. */
 void server_tls_reload(struct server_tls *tls);
 
-/* Warns in the log, once a day, when the certificate ends within 30 days. */
+/* Renews a certificate of `weir tls init` that ends within 30 days, or of whose life less than a third is left. Another certificate, or
+ * one that cannot be renewed, is named in the log once a day. */
 void server_tls_look(struct server_tls *tls);
 
 struct http_tls *server_tls_http(const struct server_tls *tls); /* NULL for NULL */

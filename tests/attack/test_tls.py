@@ -12,6 +12,7 @@ import socket
 import ssl
 import subprocess
 import threading
+import time
 
 import pytest
 
@@ -280,13 +281,31 @@ def test_a_token_carries_all_that_another_machine_needs(weir):
     assert weir.weir_json("tls", "show", "--dir", weir.dir)["ca_fingerprint"] == ca
 
 
+def test_the_server_renews_its_certificate_with_the_same_key(weir):
+    server, tls = weir.pid_of("server"), os.path.join(str(weir.dir), "tls")
+    read = lambda name: open(os.path.join(tls, name), encoding="ascii").read()  # noqa: E731
+    weir.weir("tls", "init", "--dir", weir.dir, "--renew", "--life", "1s")
+    short, key = read("server.pem"), read("server.key")
+    os.kill(server, signal.SIGHUP)
+    weir.wait_until(lambda: read("server.pem") != short, "the new certificate")
+    assert read("server.key") == key
+    time.sleep(1.5)  # the old certificate has ended
+    assert weir.weir("run", "--", "echo", "still here").stdout == "still here\n"
+    shown = json.loads(weir.weir("tls", "show", "--dir", weir.dir, "--json").stdout)
+    found = json.loads(weir.weir("doctor", "--json", check=False).stdout)
+    assert [f for f in found if f["check"] == "tls" and shown["until"] in f["found"]], (found, shown)
+
+
 def test_an_expired_certificate_has_a_way_back(weir):
     server = weir.pid_of("server")
     weir.weir("tls", "init", "--dir", weir.dir, "--renew", "--life", "1s")
+    authority = os.path.join(str(weir.dir), "tls", "ca.key")
+    os.rename(authority, authority + ".away")  # so the server cannot renew the certificate itself
     os.kill(server, signal.SIGHUP)
     refused = lambda: (r := weir.weir("whoami", check=False)).returncode == 4 and r  # noqa: E731
     result = weir.wait_until(refused, "the end of the certificate")
     assert "expired at" in result.stderr and "`weir tls init --renew`" in result.stderr
+    os.rename(authority + ".away", authority)
     told = weir.weir("tls", "init", "--dir", weir.dir, "--renew")
     assert f"kill -HUP {server}" in told.stderr
     os.kill(server, signal.SIGHUP)
