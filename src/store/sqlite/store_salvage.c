@@ -338,15 +338,19 @@ static enum err snapshots_take(struct salvage *s, const struct datadir_numbers *
     return r;
 }
 
-/* The new directory has the identity of the damaged one, where that can be read. */
-static enum err identity_take(struct salvage *s, struct error *e)
+/* The new directory has the identity of the damaged one, and knows of which days the pieces of the accounting were removed,
+ * where that can be read. */
+static enum err meta_take(struct salvage *s, struct error *e)
 {
-    char identity[META_VALUE_MAX] = "";
-    if (s->source == NULL || meta_check(s->source, NULL) != ERR_OK ||
-        meta_get(s->source, "identity", identity, NULL) != ERR_OK || identity[0] == '\0') {
-        return store_identity_ensure(s->target, s->work, e);
+    static const char *const keys[] = {"identity", "usage_pieces_from"};
+    enum err r = ERR_OK;
+    const bool readable = s->source != NULL && meta_check(s->source, NULL) == ERR_OK;
+    for (size_t i = 0; r == ERR_OK && readable && i < sizeof keys / sizeof keys[0]; i++) {
+        char value[META_VALUE_MAX] = "";
+        if (meta_get(s->source, keys[i], value, NULL) == ERR_OK && value[0] != '\0') {
+            r = meta_put(s->target, keys[i], value, e);
+        }
     }
-    enum err r = meta_put(s->target, "identity", identity, e);
     return r == ERR_OK ? store_identity_ensure(s->target, s->work, e) : r;
 }
 
@@ -388,7 +392,7 @@ static enum err contents_take(struct salvage *s, struct error *e)
     r = r == ERR_OK ? segments_take(s, e) : r;
     r = r == ERR_OK ? snapshots_take(s, &wholes, e) : r;
     vec_done(&wholes);
-    return r == ERR_OK ? identity_take(s, e) : r;
+    return r == ERR_OK ? meta_take(s, e) : r;
 }
 
 static enum err part_move(const struct salvage *s, const char *dir, const char *name,

@@ -311,6 +311,37 @@ static void sums_outlive_the_pieces(void **state)
     store_reader_close(reader);
 }
 
+/* A directory that is restored after damage still knows of which days the pieces are gone. */
+static void a_restore_knows_which_days_are_exact(void **state)
+{
+    struct fixture *f = *state;
+    struct store_reader *reader;
+    struct answer answer;
+    struct store_usage_said said;
+    struct store_restored what;
+    bool more = true;
+    fixture_open(f);
+    struct store_use use = {.task = 1, .index = 0, .attempt = 1, .ending = USE_TRY};
+    use.begin_ms = STORE_DAY_MS;
+    use.end_ms = use.lost_from_ms = STORE_DAY_MS + HOUR_MS;
+    uses_put(f, &use, 1);
+    while (more) {
+        assert_ok(store_prune(f->store, 6 * STORE_DAY_MS + 1000, &more, &f->e));
+    }
+    assert_ok(fixture_step(f, store_commit_last_seq(f->store) + 1));
+    fixture_close(f);
+    fixture_flip(f, "log/00000001.seg", 16 + 45); /* one line of output */
+    assert_ok(store_backup_restore(f->dir, f->other, NULL, &what, &f->e));
+    assert_true(what.damaged);
+    assert_ok(store_reader_open(f->other, &reader, &f->e));
+    const struct store_usage_query query = {
+        .by = USAGE_BY_USER, .since_ms = STORE_DAY_MS + 1, .until_ms = 2 * STORE_DAY_MS};
+    read_usage(reader, &query, &answer, &said);
+    assert_int_equal(said.exact_from_ms, 6 * STORE_DAY_MS);
+    assert_int_equal(said.since_ms, STORE_DAY_MS);
+    store_reader_close(reader);
+}
+
 static void sums_of_ten_years_ago_go(void **state)
 {
     struct fixture *f = *state;
@@ -460,6 +491,7 @@ int main(void)
         store_test(days_come_in_order_and_add_up),
         store_test(a_later_attempt_has_waited_since_the_attempt_before),
         store_test(sums_outlive_the_pieces),
+        store_test(a_restore_knows_which_days_are_exact),
         store_test(sums_of_ten_years_ago_go),
         store_test(huge_amounts_stay_in_bounds),
         store_test(no_reading_scans),
