@@ -250,7 +250,7 @@ static void evicted(struct event_log *event_log, const struct engine *engine,
 {
     line(event_log, engine, "evicted");
     attempt_text(event_log, engine, &fact->evicted.key);
-    buf_addf(event_log->out, ": %s", names_eviction_rule(fact->evicted.why.rule));
+    buf_addf(event_log->out, ": %s", names_eviction_rule(claim_eviction_told(&fact->evicted.why)));
     if (fact->evicted.why.claimant.v != 0) {
         buf_add_str(event_log->out, ", for ");
         task_text(event_log, engine, fact->evicted.why.claimant);

@@ -30,7 +30,7 @@ static void side_json(struct json_out *j, const struct core *core, const char *n
 
 void explain_json_eviction(struct json_out *j, const struct core *core, const struct eviction *why)
 {
-    json_out_kv_text(j, "rule", names_eviction_rule(why->rule));
+    json_out_kv_text(j, "rule", names_eviction_rule(claim_eviction_told(why)));
     if (why->claimant.v == 0) {
         return;
     }
@@ -78,7 +78,7 @@ void explain_json_eviction_text(const struct core *core, const struct eviction *
         [EVICT_CONSOLIDATE] = "moved to another place to make room for a larger task",
         [EVICT_STALE] = "its gang was below its minimum for too long",
     };
-    buf_add_str(out, sentences[why->rule]);
+    buf_add_str(out, sentences[claim_eviction_told(why)]);
     if (why->rule == EVICT_STALE) {
         return; /* no task takes the place */
     }

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-AGAIN = r"evicted (just now|\d+s ago) for task 2 \(project nlp, its share\), waits again: "
+AGAIN = r"evicted (just now|\d+s ago) for task 2 \(project nlp, its guarantee\), waits again: "
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def test_lists_and_show_say_that_a_task_was_evicted(borrower):
 def test_weir_run_says_that_its_task_was_evicted(borrower):
     weir, follower = borrower
     line = follower.stderr.readline().decode()
-    assert line == "weir: task 1 was evicted for task 2 (project nlp, its share); it waits again\n"
+    assert line == "weir: task 1 was evicted for task 2 (project nlp, its guarantee); it waits again\n"
     assert follower.stderr.readline().startswith(b"weir: task 1 waits, place 1: ")
     # A command that begins later says why the task waits, and no eviction of before.
     later = weir.spawn("task", "wait", "1")
@@ -60,7 +60,7 @@ def test_a_task_with_places_says_which_part_was_evicted(weir_factory):
     weir.submit("sleep", "1000", project="nlp", resources={"gpu": 1})
     weir.wait_until(lambda: weir.task(1)["counts"]["waiting"] == 1, "the eviction")
     said = weir.weir("task", "show", "1").stdout
-    assert re.search(r"an instance was evicted .* for task 2 \(project nlp, its share\) and waits again", said), said
+    assert re.search(r"an instance was evicted .* for task 2 \(project nlp, its guarantee\) and waits again", said), said
 
 
 def test_an_eviction_over_a_named_resource_is_explained_in_it(weir_factory):

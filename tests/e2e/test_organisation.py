@@ -47,7 +47,7 @@ def test_what_was_lent_comes_back_step_by_step(site):
     [first] = s.stay("mlo1", kind="service")
     s.settled(rd1=76, mlo1=4)
     [gone] = s.evictions()
-    assert (gone["task"], gone["claimant"], gone["rule"]) == (borrowers[-1], first, "share")
+    assert (gone["task"], gone["claimant"], gone["rule"]) == (borrowers[-1], first, "guarantee")
     assert gone["victim"] == {"department": "rd", "allocated": 80, "guaranteed": 20, "share": 76}
     assert gone["taker"] == {"department": "mlops", "allocated": 0, "guaranteed": 20, "share": 4}
     assert s.task(borrowers[-1])["state"] == "pending" and s.task(borrowers[-1])["counts"]["preempted"] == 1

@@ -61,7 +61,7 @@ def test_the_smallest_borrower_gives_way(site):
     assert s.task(a1)["state"] == "pending" and s.task(a1)["counts"]["preempted"] == 1
     # Everywhere the same: for whom, by which rule, and how both sides stood.
     why = s.task(a1)["evicted"]
-    assert (why["rule"], why["claimant"], why["resource"], why["index"]) == ("share", b2, "slots", 0)
+    assert (why["rule"], why["claimant"], why["resource"], why["index"]) == ("guarantee", b2, "slots", 0)
     assert why["victim"] == {"project": "team-a", "allocated": 3, "guaranteed": 2, "share": 2} == gone["victim"]
     assert why["taker"] == {"project": "team-b", "allocated": 1, "guaranteed": 2, "share": 2} == gone["taker"]
     assert f"for task {b2}" in why["message"] and "'team-a' held 3 slots (guaranteed 2, share 2)" in why["message"]

@@ -47,6 +47,10 @@ struct eviction {
     struct eviction_side taker;
 };
 
+/* The rule that people are told. An account that is below its guarantee takes from an account above its guarantee by its
+ * guarantee, also where the rule of shares found the victim. */
+enum eviction_rule claim_eviction_told(const struct eviction *why);
+
 /* The last time that an instance of a task was told to leave. The row has the number of the task. */
 struct eviction_note {
     int64_t at_ms; /* 0: no row here */
