@@ -8,10 +8,23 @@
 
 #include <string.h>
 
+enum { PARTS_TRIED_MAX = 64 };
+
 /* Only such a task can be divided. */
 static bool may_be_wide(const struct task_spec *spec)
 {
     return spec->instances == 1 && !spec->gang && spec->slots_milli > SLOT_MILLI;
+}
+
+/* Would the core accept the submission? */
+static bool decided(struct call *call, const struct submission *submission, struct facts *ret)
+{
+    const struct input in = {.type = INPUT_TASK_SUBMIT,
+                             .now_ms = call_now_ms(call),
+                             .actor = call->actor,
+                             .cause = call->cause,
+                             .submit = *submission};
+    return core_decide(call_core(call), &in, ret) == VERDICT_OK;
 }
 
 static long long largest_node(const struct core *core, pool_id pool)
@@ -26,21 +39,42 @@ static long long largest_node(const struct core *core, pool_id pool)
     return (long long)(most / SLOT_MILLI);
 }
 
+/* The fewest equal instances that the pool can hold together; 0: equal parts do not fit, or there are very many. */
+static uint32_t equal_parts(struct call *call, const struct task_spec *asked)
+{
+    const int64_t slots = asked->slots_milli / SLOT_MILLI;
+    for (uint32_t parts = 2; parts <= slots && parts <= PARTS_TRIED_MAX; parts++) {
+        struct task_spec spec = *asked;
+        spec.instances = parts;
+        spec.gang = true;
+        spec.slots_milli = asked->slots_milli / parts;
+        const struct submission submission = {.specs = &spec, .count = 1};
+        struct facts facts;
+        fact_list_init(&facts, call_arena(call));
+        if (slots % parts == 0 && decided(call, &submission, &facts)) {
+            return parts;
+        }
+    }
+    return 0;
+}
+
 static void refuse(struct call *call, const struct task_spec *asked, const struct fact *fact)
 {
     const struct core *core = call_core(call);
     const pool_id pool = fact->task_submitted.pool;
     const long long slots = (long long)(asked->slots_milli / SLOT_MILLI);
-    const long long most = largest_node(core, pool);
     const char *flag = asked->needs_gpu ? "gpus" : "slots";
-    const long long nodes = most > 0 ? (slots + most - 1) / most : 1;
-    call_failf(
-        call, ERR_INVALID, asked->needs_gpu ? "gpu" : "slots",
-        "%lld %s are more than the %lld of the largest node in pool '%s'; --spread runs the "
-        "task as %u instances of %lld each, --instances %lld --gang --%s %lld gives each node one",
-        slots, flag, most, query_pool_name(core, pool), fact->task_submitted.spec->instances,
-        (long long)(fact->task_submitted.request->slots_milli / SLOT_MILLI), nodes, flag,
-        (slots + nodes - 1) / nodes);
+    const uint32_t spread = fact->task_submitted.spec->instances;
+    const uint32_t parts = equal_parts(call, asked);
+    const char *other = parts == 0 || parts == spread
+                            ? ""
+                            : arena_fmt(call_arena(call), ", --instances %u --gang --%s %lld as %u",
+                                        parts, flag, slots / parts, parts);
+    call_failf(call, ERR_INVALID, asked->needs_gpu ? "gpu" : "slots",
+               "%lld %s are more than the %lld of the largest node in pool '%s'; --spread runs the "
+               "task as %u instances of %lld each%s",
+               slots, flag, largest_node(core, pool), query_pool_name(core, pool), spread,
+               (long long)(fact->task_submitted.request->slots_milli / SLOT_MILLI), other);
 }
 
 bool spread_refused(struct call *call, const struct submission *submission)
@@ -57,14 +91,9 @@ bool spread_refused(struct call *call, const struct submission *submission)
     for (uint32_t i = 0; i < submission->count; i++) {
         any = any || may_be_wide(&submission->specs[i]);
     }
-    const struct input in = {.type = INPUT_TASK_SUBMIT,
-                             .now_ms = call_now_ms(call),
-                             .actor = call->actor,
-                             .cause = call->cause,
-                             .submit = *submission};
     struct facts facts;
     fact_list_init(&facts, call_arena(call));
-    if (!any || core_decide(call_core(call), &in, &facts) != VERDICT_OK) {
+    if (!any || !decided(call, submission, &facts)) {
         return false; /* the submission itself says what is wrong */
     }
     uint32_t at = 0;

@@ -31,7 +31,9 @@ def test_a_wide_task_wants_consent(nodes):
             assert refused.returncode == 2, refused
             assert "4 gpus are more than the 2 of the largest node in pool 'default'" in refused.stderr
             assert "--spread runs the task as 4 instances of 1 each" in refused.stderr
-            assert "--instances 2 --gang --gpus 2 gives each node one" in refused.stderr
+            assert ", --instances 2 --gang --gpus 2 as 2" in refused.stderr
+        uneven = nodes.weir("submit", "--gpus", 3, "--", "true", check=False)
+        assert "--spread runs the task as 3 instances of 1 each\n" in uneven.stderr, uneven  # no node holds two thirds
         path = nodes.root / "wide.yaml"
         path.write_text("command: ['true']\nresources: {gpu: 4}\n")
         assert nodes.weir("submit", "-f", path, check=False).returncode == 2
