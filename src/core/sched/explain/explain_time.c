@@ -47,11 +47,14 @@ static int64_t larger(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* The longest minimum runtime of the pool and of its accounts. */
+/* The longest minimum runtime of the pool and of its accounts, or the pool's turn. */
 static int64_t protection_max_ms(const struct trial *trial, const struct pool *pool)
 {
     const struct shares *shares = trial->tally.shares;
     int64_t most = larger(pool->preempt_min_runtime_ms, pool->reclaim_min_runtime_ms);
+    if (pool->policy == POLICY_FAIR_SHARE) {
+        most = larger(most, pool->turn_ms);
+    }
     for (uint32_t i = 0; i < shares->count; i++) {
         most = larger(most, shares->views[i].preempt_min_runtime_ms);
         most = larger(most, shares->views[i].reclaim_min_runtime_ms);
