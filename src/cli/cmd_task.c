@@ -380,6 +380,11 @@ int cmd_task_show(struct cli *cli)
         return context_fail(cli, &e);
     }
     unsigned long long id = name.task;
-    return show_run(cli, arena_fmt(&cli->arena, "/tasks/%llu", id),
-                    arena_fmt(&cli->arena, "task=%llu", id), task_fields, attempts_show);
+    const char *path = arena_fmt(&cli->arena, "/tasks/%llu", id);
+    struct api_reply reply;
+    if (name.instance >= 0 && (api_get(cli, &cli->arena, path, &reply, &e) != ERR_OK ||
+                               ids_name_check(&name, reply.doc, &e) != ERR_OK)) {
+        return context_fail(cli, &e);
+    }
+    return show_run(cli, path, arena_fmt(&cli->arena, "task=%llu", id), task_fields, attempts_show);
 }

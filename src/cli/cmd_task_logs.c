@@ -86,6 +86,7 @@ int cmd_task_logs(struct cli *cli)
         const char *path = arena_fmt(&cli->arena, "/tasks/%llu", (unsigned long long)name.task);
         r = options.follow ? api_get_patient(cli, &cli->arena, path, &reply, &e)
                            : api_get(cli, &cli->arena, path, &reply, &e);
+        r = r == ERR_OK ? ids_name_check(&name, reply.doc, &e) : r;
         const bool several =
             r == ERR_OK && name.instance < 0 && item_number(reply.doc, "instances", 1) > 1;
         follow_lines_init(cli, several, &lines);

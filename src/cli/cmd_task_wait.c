@@ -106,10 +106,7 @@ static int wait_instance(struct cli *cli, const struct attempt_name *name)
     while (r == ERR_OK && ended == NULL) {
         arena_clear(&arena);
         r = api_get_patient(cli, &arena, path, &reply, &e);
-        if (r == ERR_OK && name->instance >= item_number(reply.doc, "instances", 0)) {
-            r = fail(&e, ERR_NOT_FOUND, "task %llu has no instance %lld",
-                     (unsigned long long)name->task, (long long)name->instance);
-        }
+        r = r == ERR_OK ? ids_name_check(name, reply.doc, &e) : r;
         ended = r == ERR_OK ? instance_end(reply.doc, name->instance) : NULL;
         if (r == ERR_OK && ended == NULL && deadline_ms != 0 && text_now_ms() >= deadline_ms) {
             r = fail(&e, ERR_TIMEOUT, "instance %lld of task %llu has not ended",

@@ -1,6 +1,8 @@
 /* ids.c - see ids.h. SPDX-License-Identifier: Apache-2.0 */
 #include "cli/ids.h"
 
+#include "cli/item.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,6 +27,32 @@ enum err ids_name_parse(const char *text, struct attempt_name *ret, struct error
         return fail(e, ERR_USAGE, "'%.60s' is no task id; 12, 12.0 or 12.0:1 would do", text);
     }
     *ret = name;
+    return ERR_OK;
+}
+
+enum err ids_name_check(const struct attempt_name *name, const struct doc *task, struct error *e)
+{
+    const unsigned long long id = name->task;
+    const long long count = (long long)item_number(task, "instances", 0);
+    if (name->instance >= count) {
+        return count == 1 ? fail(e, ERR_NOT_FOUND, "task %llu has no instance %lld; it has %llu.0",
+                                 id, (long long)name->instance, id)
+                          : fail(e, ERR_NOT_FOUND,
+                                 "task %llu has no instance %lld; it has %llu.0 to %llu.%lld", id,
+                                 (long long)name->instance, id, id, count - 1);
+    }
+    const struct doc *attempts = item_at(task, "attempts");
+    long long last = 0;
+    for (const struct doc *d = attempts != NULL ? attempts->first : NULL; d != NULL; d = d->next) {
+        const long long number = (long long)item_number(d, "attempt", 0);
+        if (item_number(d, "index", -1) == name->instance && number > last) {
+            last = number;
+        }
+    }
+    if (last > 0 && name->attempt > last) {
+        return fail(e, ERR_NOT_FOUND, "instance %llu.%lld has no attempt %lld; its last is %lld",
+                    id, (long long)name->instance, (long long)name->attempt, last);
+    }
     return ERR_OK;
 }
 

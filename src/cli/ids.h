@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "base/doc.h"
 #include "base/str.h"
 #include "base/vec.h"
 #include "cli/context.h"
@@ -20,6 +21,10 @@ struct attempt_name {
 
 /* Parses "12", "12.0" or "12.0:2". ERR_USAGE shows the right form. */
 must_use enum err ids_name_parse(const char *text, struct attempt_name *ret, struct error *e);
+
+/* Does the task of GET /tasks/{id} have this instance and attempt? ERR_NOT_FOUND says which it has. */
+must_use enum err ids_name_check(const struct attempt_name *name, const struct doc *task,
+                                 struct error *e);
 
 /* Reads the arguments as task ids. `-` reads more ids from standard input, one or more per line.
  * ids_done() frees them, also after a failure. */

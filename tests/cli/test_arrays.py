@@ -135,3 +135,15 @@ def test_escape_sequences_in_output_do_nothing_on_a_terminal(swept):
     assert "\x1b[2J" in swept.terminal("task", "logs", "--raw", task).finish()[1]
     assert "\x1b[2J" not in swept.terminal("run", "--", "sh", "-c", evil).finish()[1]
     assert "\x1b[2J" in swept.terminal("run", "--raw", "--", "sh", "-c", evil).finish()[1]
+
+
+def test_an_instance_that_is_not_there_is_said_to_be_missing(weir):
+    first = int(weir.weir("submit", "--array", "0-1", "--", "true").stdout)
+    weir.wait(first)
+    for command in (["logs", f"{first}.2"], ["task", "show", f"{first}.2"], ["logs", str(first), "--instance", "2"]):
+        said = weir.weir(*command, check=False)
+        assert (said.returncode, said.stdout) == (3, ""), said
+        assert said.stderr == f"weir: task {first} has no instance 2; it has {first}.0 to {first}.1\n"
+    said = weir.weir("logs", f"{first}.1:2", check=False)
+    assert said.returncode == 3 and f"instance {first}.1 has no attempt 2; its last is 1" in said.stderr
+    assert weir.weir("task", "show", f"{first}.1").returncode == 0
