@@ -76,6 +76,11 @@ static const char *escape_of(unsigned char c)
     }
 }
 
+static bool char_plain(unsigned char c)
+{
+    return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+}
+
 static void quoted(struct buf *out, struct str text)
 {
     buf_add_char(out, '"');
@@ -83,6 +88,10 @@ static void quoted(struct buf *out, struct str text)
     size_t i = 0;
     while (i < text.len) {
         unsigned char c = (unsigned char)text.p[i];
+        if (char_plain(c)) { /* most characters */
+            i++;
+            continue;
+        }
         size_t step = c < 0x80 ? 1 : utf8_step(text.p + i, text.len - i);
         const char *escape = escape_of(c);
         if (step > 0 && escape == NULL && c >= 0x20 && c != 0x7f) {
