@@ -57,7 +57,7 @@ static task_id walk_next(struct queue_walk *walk)
         id = query_queue_behind(core, walk->pool, (struct queue_place){{0}});
     }
     if (id.v != 0) {
-        walk->place = query_queue_place(query_task(core, id));
+        walk->place = query_queue_place(query_task_in(core, walk->pool, id));
         walk->position++;
     }
     return id;
@@ -118,7 +118,7 @@ void explain_queue(struct call *call)
     task_id id = walk_next(&next);
     for (size_t shown = 0; id.v != 0 && shown < page.limit; shown++) {
         walk = next;
-        task_json_short(&writer, &j, query_task(core, id), (uint32_t)walk.position);
+        task_json_short(&writer, &j, query_task_in(core, walk.pool, id), (uint32_t)walk.position);
         id = walk_next(&next);
     }
     walk_note(&walk, &page);

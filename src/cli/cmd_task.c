@@ -4,6 +4,7 @@
 #include "cli/api.h"
 #include "cli/cells.h"
 #include "cli/cmd.h"
+#include "cli/fallback_text.h"
 #include "cli/ids.h"
 #include "cli/list.h"
 #include "cli/show.h"
@@ -252,6 +253,7 @@ static const struct list_column task_fields[] = {
 #define SHOW_PART
 #define SHOW_PARTS(...)
 #define SHOW_TABLE_OF(...)
+#define SHOW_TABLE_SAID(...)
 #define SHOW_PATH(...)
 #define SHOW_SWITCH(...)
 #define SHOW_TEXTS(...)
@@ -264,6 +266,7 @@ static const struct list_column task_fields[] = {
     {"kind", "kind", COLUMN_TEXT, "kind", COLUMN_ALWAYS, NULL},
     {"project", "project", COLUMN_TEXT, "project", COLUMN_ALWAYS, NULL},
     {"pool", "pool", COLUMN_TEXT, "pool", COLUMN_ALWAYS, NULL},
+    {"pools", "considered in", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, fallback_text_pools},
     {"resources", "resources", COLUMN_RESOURCES, "resources", COLUMN_ALWAYS, NULL},
     {"devices", "devices", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_devices},
     {"node_labels", "node labels", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_node_labels},

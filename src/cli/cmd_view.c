@@ -5,6 +5,7 @@
 #include "cli/cells.h"
 #include "cli/cmd.h"
 #include "cli/explain_place.h"
+#include "cli/fallback_text.h"
 #include "cli/ids.h"
 #include "cli/list.h"
 #include "cli/show.h"
@@ -220,6 +221,7 @@ static void explain_more(const struct cli *cli, const struct doc *doc)
     const struct doc *near = item_at(doc, "nearest");
     const struct doc *blockers = item_at(doc, "blockers");
     const struct doc *hints = item_at(doc, "suggestions");
+    fallback_text_explain(&out, doc, text_now_ms());
     buf_add_str(&out, near != NULL && near->count > 0 ? "\nnearest nodes\n" : "");
     for (const struct doc *d = near == NULL ? NULL : near->first; d != NULL; d = d->next) {
         buf_addf(&out, "  %s: ", item_text(d, "node"));

@@ -154,6 +154,34 @@ static enum err levels_pair(struct draft *draft, struct str text, struct doc *ma
     return ERR_OK;
 }
 
+/* Reads --fallback after=5m,on=no-capacity,on=lost. */
+static enum err conditions_pair(struct draft *draft, struct str text, struct doc *map)
+{
+    struct arena *arena = &draft->cli->arena;
+    struct doc *on = doc_make(arena, DOC_LIST, NULL);
+    struct str rest = text;
+    while (rest.p != NULL) {
+        struct str value;
+        struct str key = str_trim(str_cut(str_cut(rest, ',', &rest), '=', &value));
+        if (value.p == NULL || value.len == 0) {
+            return fail(draft->e, ERR_USAGE,
+                        "conditions are wanted, like after=5m or after=5m,on=no-capacity,on=lost, "
+                        "not '%.60s'",
+                        text.p);
+        }
+        value = str_trim(value);
+        if (str_is(key, "on")) {
+            doc_make_add(on, NULL, doc_make_scalar(arena, DOC_STRING, value));
+        } else {
+            pair_add(draft, map, key, value);
+        }
+    }
+    if (on->count > 0) {
+        doc_make_add(map, "on", on);
+    }
+    return ERR_OK;
+}
+
 /* Reads a flag that is given once for each entry of a map. The word "none" alone makes an empty
  * map. */
 static enum err map_read(struct draft *draft, const char *flag, pair_fn pair, struct doc *map)
@@ -177,6 +205,7 @@ static pair_fn pair_of(const char *field)
     return strcmp(field, "node_labels") == 0 ? label_pair
            : strcmp(field, "env") == 0       ? env_pair
            : strcmp(field, "topology") == 0  ? levels_pair
+           : strcmp(field, "fallback") == 0  ? conditions_pair
                                              : NULL;
 }
 

@@ -3,7 +3,7 @@
  * K1 sums of nodes (P1). K2 gangs (P2). K3 counts of tasks. K4 counts of pools. K5 each order has exactly the
  * keys that follow from the rows. K6 blocked and reserved tasks are queued. K7 an ended task is archived
  * unless tasks wait for it. K11 claims will find what they were promised. check_account.c has K8, K9, K10 and
- * K12, check_topology.c has K13, check_launch.c has K14 and K16. K15 kept shares are those of a division made anew. K2 and K7 hold between steps only: within the facts of one step a gang may
+ * K12, check_topology.c has K13, check_launch.c has K14 and K16, check_fallback.c has K17. K15 kept shares are those of a division made anew. K2 and K7 hold between steps only: within the facts of one step a gang may
  * have started in part.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/check.h"
@@ -337,13 +337,15 @@ static void pool_tally(const struct core *core, const struct pool *pool, struct 
             ret->task_count += !task_state_ended(task->state);
             ret->pending_count += task->queued;
             ret->running_count += task->active_count > 0;
+        } else {
+            ret->pending_count += query_task_in(core, pool->id, task->id)->pool.v == pool->id.v;
         }
     }
 }
 
 static void check_holder(const struct core *core, const struct pool *pool, task_id holder)
 {
-    const struct task *task = query_task(core, holder);
+    const struct task *task = query_task_in(core, pool->id, holder);
     must(task != NULL); /* K6 */
     must(task->queued);
     must(task->pool.v == pool->id.v);
@@ -367,7 +369,7 @@ static void check_pools(struct expected *expected)
         for (uint32_t i = 0; i < pool->reserved_count; i++) {
             must(pool->reserved[i].task.v != 0);
             check_holder(core, pool, pool->reserved[i].task);
-            must(query_task(core, pool->reserved[i].task)->reserved);
+            must(query_task_in(core, pool->id, pool->reserved[i].task)->reserved);
         }
         if (pool->wake_ms != 0) {
             expect(expected, ORDER_DEADLINE,
@@ -413,7 +415,7 @@ static void check_shapes(struct expected *expected)
         tasks += shape->task_count;
         expect(expected, ORDER_SHAPE_HASH, (struct okey){{shape->hash, id}});
     }
-    must(tasks == core->tasks.count);
+    must(tasks == core->tasks.count + core->entries.count);
 }
 
 static void check_keys(struct expected *expected)
@@ -448,6 +450,7 @@ void check_rows(const struct core *core)
     check_lengths(&expected);
     check_keys(&expected);
     check_launch(core, expected.counts);
+    check_fallback(core, expected.counts);
     check_account_all(core, expected.counts);
     check_topology(core, expected.counts);
     for (unsigned i = 0; i < ORDER_COUNT; i++) {

@@ -109,8 +109,9 @@ static void check_usage(const struct core *core, account_id account, pool_id poo
     int64_t slots = 0;
     for (const struct task *task = query_task_next(core, (task_id){0}); task != NULL;
          task = query_task_next(core, task->id)) {
-        if (task->pool.v == pool.v && is_below(core, task->account, account)) {
-            task_tally(core, task, &tally, &slots);
+        const struct task *row = query_task_in(core, pool, task->id);
+        if (row->pool.v == pool.v && is_below(core, task->account, account)) {
+            task_tally(core, row, &tally, &slots);
         }
     }
     struct usage kept;

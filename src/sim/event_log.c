@@ -362,6 +362,17 @@ static void quota_set(struct event_log *event_log, const struct engine *engine,
     buf_addf(event_log->out, "%s\n", row->term_count == 0 ? " all defaults" : "");
 }
 
+/* A further pool is open for a task: "opens 3 train in demand: no-capacity". */
+static void pool_opened(struct event_log *event_log, const struct engine *engine,
+                        const struct fact *fact)
+{
+    line(event_log, engine, "opens");
+    task_text(event_log, engine, fact->pool_opened.task);
+    buf_addf(event_log->out, " in %s: %s\n",
+             query_pool_name(engine_core(engine), fact->pool_opened.pool),
+             names_fallback_why(fact->pool_opened.why));
+}
+
 static void fact_seen(void *ctx, const struct engine *engine, const struct fact *fact)
 {
     typedef void (*tell_fn)(struct event_log * event_log, const struct engine *engine,
@@ -384,6 +395,7 @@ static void fact_seen(void *ctx, const struct engine *engine, const struct fact 
         [FACT_ACCOUNT_SET] = account_set,
         [FACT_QUOTA_SET] = quota_set,
         [FACT_EVICTED] = evicted,
+        [FACT_POOL_OPENED] = pool_opened,
     };
     must((unsigned)fact->type <= FACT_TYPE_MAX);
     if (tellers[fact->type] != NULL) { /* facts of other types are of no interest to a person */

@@ -33,12 +33,13 @@ static uint32_t edit_field(struct doc_value *v, struct task_draft *draft)
         fields_problem(v, "this field cannot change; use `weir task retry` or submit a new task");
         return 0;
     }
-    if (str_is(doc->key, "pools") && doc->kind == DOC_LIST && doc->count != 1) {
-        fields_problem(v, "a task can be moved to one pool only");
+    if (str_is(doc->key, "pools") && doc->kind == DOC_LIST && doc->count == 0) {
+        fields_problem(v, "it names no pool, like [spot, on-demand]");
         return 0;
     }
-    const bool none = str_is(doc->key, "topology") && doc->kind == DOC_MAP && doc->count == 0;
-    if (!none) { /* an empty map removes both levels */
+    const bool map = str_is(doc->key, "topology") || str_is(doc->key, "fallback");
+    const bool none = map && doc->kind == DOC_MAP && doc->count == 0;
+    if (!none) { /* an empty map removes both levels, or all conditions */
         v->field->read(v, draft);
     }
     return (uint32_t)1 << row->bit;

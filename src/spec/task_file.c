@@ -242,6 +242,7 @@ static void depends_read(const struct doc_value *v, void *object)
 #define READ_gang gang_read
 #define READ_preemptible object_read_field
 #define READ_groups task_groups_read
+#define READ_fallback task_fallback_read
 #define READ_topology task_groups_topology_read
 #define READ_devices task_resources_devices_read
 #define READ_min_instances min_instances_read
@@ -257,7 +258,6 @@ static void depends_read(const struct doc_value *v, void *object)
 
 const struct field task_file_fields[] = {
 #include "core/model/task_fields.def"
-    {.name = "fallback", .note = "fallback does not exist yet; a task runs in one pool"},
     {.name = "user",
      .note = "the token of the request says who the user is; the field cannot be given"},
     {.name = "slots", .note = "it belongs under resources, like resources: {slots: 1}"},

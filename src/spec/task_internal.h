@@ -32,6 +32,9 @@ bool task_resources_pools_once(const struct doc_value *v, struct task_draft *dra
 /* Checks slots, gpu, gpu_memory and devices together, when all of them are read. */
 void task_resources_finish(const struct doc_value *task, struct task_draft *draft);
 
+/* Reads `fallback: {after: 5m, on: [no-capacity, lost]}`. */
+void task_fallback_read(const struct doc_value *v, void *draft);
+
 /* Reads `topology: {required: zone, preferred: rack}`. */
 void task_groups_topology_read(const struct doc_value *v, void *draft);
 

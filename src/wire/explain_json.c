@@ -6,6 +6,7 @@
 #include "core/sched/explain/explain_keep.h"
 #include "core/sched/order/shares.h"
 #include "wire/elsewhere.h"
+#include "wire/fallback_json.h"
 #include "wire/part_json.h"
 #include "wire/price.h"
 #include "wire/reason_text.h"
@@ -425,6 +426,7 @@ void explain_json(struct json_out *j, const struct core *core, const struct task
     reason_text_json(j, core, &why.reason);
     json_out_put(j, "expected:{ms:%zu,from:%s},reserved_until:%td", (uint64_t)why.expect_ms,
                  names_length_source(why.expect_from), why.reserved_until_ms);
+    fallback_json(j, core, task, true);
     keeping_json(j, core, task->id, &why);
     account_figures_json(j, core, task->pool, &why.account);
     explain_json_evicted(j, core, task);

@@ -5,6 +5,7 @@
 #include "base/amount.h"
 #include "base/must.h"
 #include "core/model/task_parts.h"
+#include "wire/fallback_json.h"
 #include "wire/part_json.h"
 #include "wire/record_json.h"
 
@@ -169,6 +170,7 @@ void object_json_task(struct json_out *j, const struct task_spec *spec, bool env
     if (spec->pool_count > 0) {
         part_json_texts(j, "pools", spec->pools, spec->pool_count);
     }
+    fallback_json_spec(j, spec);
     part_json_asks(j, spec);
     if (spec->device_mask != 0) {
         part_json_devices(j, "devices", spec->device_mask);

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "wire/task_json.h"
 #include "wire/explain_json.h"
+#include "wire/fallback_json.h"
 
 #include "base/must.h"
 #include "core/sched/explain/explain.h"
@@ -78,7 +79,7 @@ static struct reason reason_of(struct task_writer *writer, const struct task *ta
         }
     }
     struct explanation why;
-    explain_task(writer->core, task->id, &why);
+    explain_task_in(writer->core, task->id, task->pool, &why);
     if (shared && writer->kept == NULL) {
         writer->kept = arena_new(writer->keep, struct task_reason, TASK_JSON_REASONS_KEPT);
     }
@@ -101,6 +102,7 @@ static void asked_json(struct task_writer *writer, struct json_out *j, const str
     json_out_put(j, "user:%s,pool:%s", spec->user, pool);
     part_json_texts(j, "pools", spec->pool_count > 0 ? spec->pools : &pool,
                     spec->pool_count > 0 ? spec->pool_count : 1);
+    fallback_json(j, core, task, false);
     part_json_texts(j, "command", spec->argv, spec->argv_count);
     part_json_env(j, spec);
     part_json_request(j, core, &shape->request);

@@ -219,9 +219,15 @@ def test_a_task_without_a_pool_runs_in_default_only(pools):
     assert {node for instances in pools.running().values() for node, _ in instances.values()} == set(V100)
 
 
-def test_a_list_of_pools_is_refused_by_name(pools):
-    answer = pools.api("POST", "tasks", {"command": ["true"], "project": "rd4", "pools": ["A100-80", "default"]})
-    assert (answer.status, answer.json["error"]["path"], answer.json["error"]["reason"]["code"]) == (400, "pools", "many-pools")
+def test_a_list_of_pools_falls_through(pools):
+    """Run:ai's list `A100-80, Default`: the first pool is full, so the task runs in the second."""
+    pools.stay("rd4", gpus=4, count=5, pools=["A100-80"])
+    pools.settled("A100-80", rd4=20)
+    [first] = pools.stay("rd4", gpus=4, pools=["A100-80", "default"])
+    pools.wait_until(lambda: first in pools.running(), "the task in the second pool")
+    [(node, _)] = pools.running()[first].values()
+    assert node in V100 and pools.task(first)["pool"] == "default"
+    assert [(o["pool"], o["why"]) for o in pools.task(first)["fallback"]["open"]] == [("A100-80", "first"), ("default", "no-capacity")]
 
 
 def test_a_new_pool_is_open_to_all_and_promised_to_nobody(pools):

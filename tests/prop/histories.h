@@ -4,8 +4,12 @@
 
 #include "prop_run.h"
 
-#include <stdbool.h>
+/* What is frequent in the histories. */
+enum histories_of {
+    HISTORIES_PLAIN,
+    HISTORIES_GROUPS, /* gangs with groups that run with fewer than all instances */
+    HISTORIES_LISTS,  /* tasks that name several pools */
+};
 
-/* Runs as many histories as the run asks for, and prints a line about them. With `elastic` many
- * gangs have groups that run with fewer than all instances. */
-void histories_run(const struct prop_run *run, bool elastic);
+/* Runs as many histories as the run asks for, and prints a line about them. */
+void histories_run(const struct prop_run *run, enum histories_of of);

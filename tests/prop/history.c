@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-enum { POOLS = 3, NODES = 6, TASKS_LIVE = 40, DEPENDS = 2 };
+enum { POOLS = 3, POOLS_LISTED_MAX = 3, NODES = 6, TASKS_LIVE = 40, DEPENDS = 2 };
 
 static const char *const resource_names[] = {"foo", "bar", "baz"};
 static const char *const pool_names[POOLS] = {"default", "blue", "green"};
@@ -329,6 +329,28 @@ static void groups_roll(struct world *world, struct task_spec *ret)
     }
 }
 
+/* Gives a task up to three pools, and conditions under which the next one opens. */
+static void pools_roll(struct world *world, struct task_spec *ret)
+{
+    struct dice *dice = &world->lists;
+    const char **pools = arena_new(&world->arena, const char *, POOLS_LISTED_MAX);
+    uint32_t count = 0;
+    for (const struct pool *pool = query_pool_next(world->core, (pool_id){0});
+         pool != NULL && count < POOLS_LISTED_MAX; pool = query_pool_next(world->core, pool->id)) {
+        pools[count++] = query_pool_name(world->core, pool->id);
+    }
+    for (uint32_t i = count; i > 1; i--) {
+        const uint32_t other = dice_roll(dice, i);
+        const char *name = pools[i - 1];
+        pools[i - 1] = pools[other];
+        pools[other] = name;
+    }
+    ret->pools = pools;
+    ret->pool_count = count > 1 ? 1 + dice_roll(dice, count) : count;
+    ret->fallback_after_ms = dice_once_in(dice, 3) ? 2000 * (1 + (int64_t)dice_roll(dice, 5)) : 0;
+    ret->fallback_on = dice_once_in(dice, 2) ? dice_roll(dice, 4) : 0;
+}
+
 static void spec_roll(struct world *world, struct task_spec *ret)
 {
     static const char *const argv[] = {"true"};
@@ -380,6 +402,9 @@ static void spec_roll(struct world *world, struct task_spec *ret)
     }
     if (dice_once_in(dice, world->elastic ? 3 : 8)) {
         groups_roll(world, ret);
+    }
+    if (world->listing && !dice_once_in(&world->lists, 4)) {
+        pools_roll(world, ret);
     }
     const struct task *before = dice_once_in(dice, 6) ? pick_task(world) : NULL;
     if (before != NULL) {
@@ -452,7 +477,8 @@ static void refusal_check(struct world *world, struct task_spec spec, const stru
             ((again.code == REASON_AVOIDED || again.code == REASON_OTHER_LABELS) && again.have > 0),
         "P9: the smallest change is accepted");
     *amount = reason->smallest + step;
-    law(*amount == asked || world_ask(world, in, &again) != VERDICT_OK,
+    /* The reason is about the first of several pools: another pool may take more. */
+    law(*amount == asked || spec.pool_count > 1 || world_ask(world, in, &again) != VERDICT_OK,
         "P9: the change is the smallest");
 }
 
@@ -540,7 +566,11 @@ static void task_change(struct world *world)
     spec.node_label_count = dice_roll(&world->dice, 2);
     spec.topology.required = dice_once_in(&world->dice, 2) ? "rack" : NULL;
     spec.topology.preferred = dice_once_in(&world->dice, 2) ? "zone" : NULL;
-    const struct task_edit edit = {.fields = mask, .spec = &spec};
+    struct task_edit edit = {.fields = mask, .spec = &spec};
+    if (world->listing && dice_once_in(&world->lists, 2)) {
+        pools_roll(world, &spec);
+        edit.fields |= dice_once_in(&world->lists, 3) ? TASK_EDIT_fallback : 0;
+    }
     struct input in = {.type = types[dice_roll(&world->dice, sizeof types / sizeof types[0])]};
     in.task.task = task->id;
     in.task.edit = &edit;

@@ -133,6 +133,10 @@ static void accounts_begin(struct ledger *ledger)
          task = query_task_next(ledger->core, task->id)) {
         ledger->pools = task->pool.v >= ledger->pools ? task->pool.v + 1 : ledger->pools;
     }
+    for (const struct pool *pool = query_pool_next(ledger->core, (pool_id){0}); pool != NULL;
+         pool = query_pool_next(ledger->core, pool->id)) {
+        ledger->pools = pool->id.v >= ledger->pools ? pool->id.v + 1 : ledger->pools;
+    }
     const size_t count = (size_t)ledger->pools * ledger->accounts;
     if (count > ledger->account_room) {
         ledger->account_room = 2 * count;

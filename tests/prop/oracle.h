@@ -50,6 +50,9 @@ int64_t oracle_kept_idle(const struct ledger *ledger, pool_id pool, int64_t now_
 /* P8: each waiting task has a reason. In the pool `settled` no reason is "next". */
 void oracle_reasons(const struct core *core, pool_id settled);
 
+/* All places of a task are in one pool; what finds no place in a full pool waits in its next pool, too. */
+void oracle_fallback(const struct core *core, pool_id settled);
+
 /* Check a checkpoint before and after it is applied: the attempt runs (P11), the time is within
  * the attempt, checkpoints are not too frequent, and all of a gang have the time. */
 void oracle_may_save(const struct core *core, const struct fact *fact);

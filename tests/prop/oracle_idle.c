@@ -128,7 +128,7 @@ static bool perhaps_kept(const struct core *core, const struct pool *pool, const
 {
     bool kept = false;
     for (uint32_t i = 0; i < pool->reserved_count && !kept; i++) {
-        const struct task *holder = query_task(core, pool->reserved[i].task);
+        const struct task *holder = query_task_in(core, pool->id, pool->reserved[i].task);
         if (holder == task && pool->order == QUEUE_SHORT_FIRST) {
             break; /* holders further down the list come after the task */
         }
@@ -252,7 +252,8 @@ static void kind_add(struct rest *rest, const struct task *task)
 static void holders_check(const struct rest *rest)
 {
     for (uint32_t i = 0; i < rest->pool->reserved_count; i++) {
-        const struct task *holder = query_task(rest->core, rest->pool->reserved[i].task);
+        const struct task *holder =
+            query_task_in(rest->core, rest->pool->id, rest->pool->reserved[i].task);
         const bool plain = query_task_shape(rest->core, holder->shape)->form == NULL;
         law(!plain || !oracle_bounded(rest->ledger, holder, NULL, chunk_of(holder)),
             "P7: nobody keeps places whom his accounts or his user's cap hold back anyway");
@@ -268,8 +269,9 @@ static void rest_begin(struct rest *rest, const struct ledger *ledger, pool_id i
                           .index = map_new()};
     for (const struct task *task = query_task_next(rest->core, (task_id){0}); task != NULL;
          task = query_task_next(rest->core, task->id)) {
-        if (task->pool.v == id.v) {
-            kind_add(rest, task);
+        const struct task *row = query_task_in(rest->core, id, task->id);
+        if (row->pool.v == id.v) {
+            kind_add(rest, row);
         }
     }
 }
@@ -314,7 +316,7 @@ static bool keeping_paid(const struct core *core, const struct pool *pool)
 {
     for (uint32_t i = 0; i < pool->reserved_count; i++) {
         if ((pool->reserved[i].until_ms != 0 && !pool_by_length(pool)) ||
-            !slots_only(core, query_task(core, pool->reserved[i].task))) {
+            !slots_only(core, query_task_in(core, pool->id, pool->reserved[i].task))) {
             return false;
         }
     }

@@ -39,6 +39,7 @@ void world_init(struct world *world, uint64_t seed, enum world_kind kind)
                             .dice = {seed},
                             .saves = {~seed},
                             .launches = {~seed * 3},
+                            .lists = {~seed * 5},
                             .core = core_new(),
                             .kind = kind,
                             .now_ms = 1000,
@@ -316,6 +317,7 @@ void world_settle(struct world *world, pool_id pool)
     ledger_take(&world->ledger, world->core);
     oracle_nothing_idles(&world->ledger, pool, world->now_ms);
     oracle_reasons(world->core, pool);
+    oracle_fallback(world->core, pool);
     oracle_tally(&world->ledger, pool);
     record_state(&world->record, world->core);
     for (int i = 0; i < PASSES_MORE; i++) {

@@ -51,6 +51,7 @@ struct world {
     struct dice dice;
     struct dice saves;    /* of checkpoints alone */
     struct dice launches; /* of launches alone */
+    struct dice lists;    /* of tasks with several pools alone */
     struct core *core;
     struct core *plain;     /* caches off */
     struct core *restarted; /* encoded and decoded again and again */
@@ -58,6 +59,7 @@ struct world {
     uint64_t steps;
     bool calm;    /* one pool, few faults: queues and reservations last */
     bool elastic; /* many gangs have groups that run with fewer than all instances */
+    bool listing; /* many tasks name several pools */
     /* Projects with guarantees and mostly plain tasks, which reclaim from each other. */
     bool lending;
     uint32_t work_max; /* most work of a pass while a pool settles */

@@ -162,6 +162,7 @@ void apply(struct core *core, const struct fact *fact)
         [FACT_ACCOUNT_SET] = apply_account_set,
         [FACT_ACCOUNT_DELETED] = apply_account_deleted,
         [FACT_QUOTA_SET] = apply_account_quota,
+        [FACT_POOL_OPENED] = apply_fallback_opened,
     };
     must((unsigned)fact->type > 0);
     must((unsigned)fact->type <= FACT_TYPE_MAX);

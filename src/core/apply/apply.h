@@ -44,6 +44,7 @@ void apply_task_queued(struct core *core, const struct fact *fact);
 void apply_task_hold_ended(struct core *core, const struct fact *fact);
 void apply_task_paused(struct core *core, const struct fact *fact);
 void apply_task_edit(struct core *core, const struct fact *fact);
+void apply_fallback_opened(struct core *core, const struct fact *fact);
 void apply_task_edit_moved(struct core *core, const struct fact *fact);
 void apply_task_released(struct core *core, const struct fact *fact);
 void apply_task_kill_asked(struct core *core, const struct fact *fact);

@@ -17,6 +17,7 @@
 #include "core/model/task.h"
 #include "core/state/change.h"
 #include "core/state/fact.h"
+#include "core/state/fallback.h"
 #include "core/state/gang.h"
 #include "core/state/history.h"
 #include "core/state/key.h"
@@ -52,6 +53,7 @@ void apply_attempt_allocated(struct core *core, const struct fact *fact)
     struct attempt_key key = fact->allocated.key;
     struct task_mark mark;
     struct task *task = change_task_open(core, key.task, &mark);
+    fallback_settle(core, task, query_node(core, fact->allocated.node)->pool);
     if (task->gang) {
         change_claim_drop_all(
             core,

@@ -15,12 +15,27 @@
 #include "core/model/task.h"
 #include "core/state/change.h"
 #include "core/state/fact.h"
+#include "core/state/fallback.h"
 #include "core/state/query.h"
 #include "core/state/state.h"
+
+/* A task that waits in several pools is promised its first place in one of them. The task is opened only for that: closing a gang
+ * between two promises would drop the first. */
+static void settle(struct core *core, task_id id, pool_id pool)
+{
+    const struct task *row = query_task(core, id);
+    if (row->listed && row->claimed_count == 0 && row->active_count == 0) {
+        struct task_mark mark;
+        struct task *task = change_task_open(core, id, &mark);
+        fallback_settle(core, task, pool);
+        change_task_close(core, task, &mark);
+    }
+}
 
 void apply_claim_made(struct core *core, const struct fact *fact)
 {
     const struct attempt_key key = fact->allocated.key;
+    settle(core, key.task, query_node(core, fact->allocated.node)->pool);
     struct task *task = table_edit(&core->tasks, key.task.v);
     must(task != NULL);
     must(task_keeps_claims(task));
@@ -37,6 +52,7 @@ void apply_claim_made(struct core *core, const struct fact *fact)
                                      .slots_milli = fact->allocated.slots_milli,
                                      .cpu_milli = fact->allocated.cpu_milli,
                                      .memory_bytes = fact->allocated.memory_bytes});
+    fallback_close(core, task);
 }
 
 void apply_claim_dropped(struct core *core, const struct fact *fact)
@@ -45,6 +61,7 @@ void apply_claim_dropped(struct core *core, const struct fact *fact)
     must(task != NULL);
     must(query_instance_claim(core, task->id, fact->claim_dropped.index) != NULL);
     change_claim_drop(core, task, fact->claim_dropped.index);
+    fallback_close(core, task);
 }
 
 /* Another account's share takes the place of an attempt. The next attempts are safe from that for twice as long as this one ran. */

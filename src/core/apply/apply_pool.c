@@ -9,6 +9,7 @@
 #include "core/state/capacity.h"
 #include "core/state/change.h"
 #include "core/state/fact.h"
+#include "core/state/fallback.h"
 #include "core/state/query.h"
 #include "core/state/state.h"
 
@@ -61,6 +62,7 @@ void apply_pool_released(struct core *core, const struct fact *fact)
     if (task->releases < TASK_RELEASES_MAX) {
         task->releases++;
     }
+    fallback_close(core, task);
 }
 
 void apply_pool_wake(struct core *core, const struct fact *fact)

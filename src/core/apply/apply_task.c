@@ -12,6 +12,7 @@
 #include "core/state/change.h"
 #include "core/state/depends.h"
 #include "core/state/fact.h"
+#include "core/state/fallback.h"
 #include "core/state/key.h"
 #include "core/state/lengths.h"
 #include "core/state/query.h"
@@ -76,6 +77,7 @@ void apply_task_submitted(struct core *core, const struct fact *fact)
     change_account_count(core, task->account, 1);
     change_pool_edit(core, task->pool)->task_count++;
     typical_learn(core, task->pool, fact->task_submitted.request, task->instance_count);
+    fallback_set(core, task, spec);
     struct task_mark mark;
     change_task_mark_new(core, task, &mark);
     change_task_close(core, task, &mark);
@@ -238,6 +240,7 @@ void apply_task_archived(struct core *core, const struct fact *fact)
     if (query_task_eviction(core, id) != NULL) {
         table_remove(&core->evictions, id.v);
     }
+    fallback_forget(core, table_edit(&core->tasks, id.v));
     change_shape_drop(core, task->shape);
     change_user_drop(core, task->user);
     table_remove(&core->tasks, id.v);

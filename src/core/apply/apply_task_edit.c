@@ -12,6 +12,7 @@
 #include "core/model/task.h"
 #include "core/state/change.h"
 #include "core/state/fact.h"
+#include "core/state/fallback.h"
 #include "core/state/lengths.h"
 #include "core/model/object.h"
 #include "core/model/spec_codec.h"
@@ -24,9 +25,6 @@ static void spec_edit(struct core *core, struct task *task, const struct task_ed
 {
     query_task_spec(core, task->id, arena, ret);
     object_edit(&task_object, edit->fields, ret, edit->spec);
-    if (edit->fields & TASK_EDIT_pools) {
-        ret->pool_count = 1;
-    }
     change_task_spec_set(task, ret);
 }
 
@@ -39,30 +37,6 @@ static void time_limit_edit(struct core *core, struct task *task, int64_t time_l
     for (uint32_t i = 0; i < task->instance_count && task->active_count > 0; i++) {
         change_task_deadline_put(core, task, query_instance_row(core, task->instance_first + i));
     }
-}
-
-/* A copy of the task's form, because the shape may be removed. NULL: the task has no form. */
-static struct form *form_copy(const struct core *core, const struct task *task, struct arena *arena)
-{
-    const struct form *form = shape_form(query_task_shape(core, task->shape));
-    return form == NULL ? NULL : arena_dup(arena, form, form_size(form));
-}
-
-static void pool_change(struct core *core, struct task *task, pool_id to)
-{
-    must(task->active_count == 0);
-    change_claim_drop_all(core, task);
-    struct arena arena;
-    arena_init(&arena);
-    const struct request request = query_task_shape(core, task->shape)->request;
-    const struct form *form = form_copy(core, task, &arena);
-    change_shape_drop(core, task->shape);
-    must(change_pool_edit(core, task->pool)->task_count > 0);
-    change_pool_edit(core, task->pool)->task_count--;
-    task->pool = to;
-    task->shape = change_shape_take(core, to, task_gang_size(task), &request, form);
-    change_pool_edit(core, to)->task_count++;
-    arena_done(&arena);
 }
 
 /* Gives the task a shape with another request (NULL: the same request) and the topology of its spec, which is
@@ -108,7 +82,8 @@ static void pool_edit_apply(struct core *core, struct task *task, pool_id to)
 void apply_task_edit(struct core *core, const struct fact *fact)
 {
     enum {
-        LENGTH = TASK_EDIT_time_limit | TASK_EDIT_name | TASK_EDIT_resources | TASK_EDIT_project
+        LENGTH = TASK_EDIT_time_limit | TASK_EDIT_name | TASK_EDIT_resources | TASK_EDIT_project,
+        ENTRIES = TASK_EDIT_REQUEST | TASK_EDIT_topology | TASK_EDIT_project | TASK_EDIT_pools
     };
     const struct task_edit *edit = &fact->task_edited.edit;
     struct task_mark mark;
@@ -119,6 +94,9 @@ void apply_task_edit(struct core *core, const struct fact *fact)
     struct task_spec spec;
     arena_init(&arena);
     spec_edit(core, task, edit, &arena, &spec);
+    if (edit->fields & ENTRIES) {
+        fallback_withdraw(core, task);
+    }
     if (edit->fields & TASK_EDIT_time_limit) {
         /* the deadlines of the old time limit are removed first */
         task->time_limit_ms = time_limit_ms;
@@ -135,6 +113,10 @@ void apply_task_edit(struct core *core, const struct fact *fact)
     }
     if (edit->fields & TASK_EDIT_pools) {
         pool_edit_apply(core, task, fact->task_edited.pool);
+        fallback_set(core, task, &spec);
+    }
+    if (edit->fields & TASK_EDIT_fallback) {
+        fallback_conditions_set(core, task, &spec);
     }
     if (edit->fields & LENGTH) {
         lengths_expect(core, task);
@@ -164,6 +146,6 @@ void apply_task_edit_arrive(struct core *core, struct task *task)
     pool_id to = task->pool_next;
     task->pool_next = (pool_id){0};
     if (to.v != 0 && query_pool(core, to) != NULL) {
-        pool_change(core, task, to);
+        change_task_pool_set(core, task, to);
     }
 }

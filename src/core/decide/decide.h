@@ -16,6 +16,7 @@ struct facts;
 struct input;
 struct step;
 struct launch;
+struct task;
 
 /* Adds to `out` the facts that follow from an input, or refuses the input with out->refusal. Changes nothing
  * in the state. */
@@ -83,10 +84,22 @@ const struct task_spec *decide_spread(struct step *step, const struct pool *pool
 void decide_spread_refused(struct step *step, const struct pool *pool, const struct task_spec *spec,
                            const struct request *request);
 
+/* Of the pools that the spec names (all exist): the first in which the task can ever run; none: the first. */
+const struct pool *decide_fallback_first(struct step *step, const struct task_spec *spec,
+                                         const struct request *request);
+/* The task has waited long enough, or was lost with its node: its next pool opens, where the task has one. */
+void decide_fallback_waited(struct step *step, const struct core *core, task_id id);
+void decide_fallback_lost(struct step *step, const struct core *core, const struct task *task);
+
 /* The request of an instance with names resolved, and the project that a spec names. */
 enum verdict decide_submit_request(struct step *step, const struct task_spec *spec,
                                    struct request *ret);
 enum verdict decide_submit_project(struct step *step, const char *name, account_id *ret);
+/* The number of instances that must start together. */
+uint32_t decide_submit_gang_size(const struct task_spec *spec);
+/* The pools that a spec names, or the pool chosen for a spec that names none: all exist. `*ret`: the first. */
+enum verdict decide_submit_pools(struct step *step, const struct task_spec *spec,
+                                 const struct pool **ret);
 /* Sets the nodes to avoid in a request: ascending, each once. */
 enum verdict decide_submit_avoid(struct step *step, const char *const *names, uint32_t count,
                                  struct request *ret);

@@ -20,6 +20,7 @@
 #include "core/model/spec_limits.h"
 #include "core/model/task.h"
 #include "core/model/verdict.h"
+#include "core/sched/explain/explain.h"
 #include "core/state/fact.h"
 #include "core/state/query.h"
 #include "core/state/state.h"
@@ -67,6 +68,47 @@ static enum verdict edit_request(struct step *step, const struct task_edit *edit
     return verdict;
 }
 
+/* What an edited task asks for. */
+struct edited {
+    const struct task *task;
+    const struct request *request;
+    const struct form *form;
+};
+
+/* Could the edited task ever run in the pool? */
+static bool edit_runs_in(const struct core *core, const struct edited *edited,
+                         const struct pool *pool)
+{
+    struct reason reason = {.smallest = -1};
+    uint32_t group;
+    if (!pool_takes(pool, edited->task->kind)) {
+        return false;
+    }
+    return edited->form != NULL ? explain_form_possible(core, pool, edited->form, &reason, &group)
+                                : explain_possible(core, pool, edited->request,
+                                                   task_gang_size(edited->task), &reason);
+}
+
+/* The home of the task after an edit of its pools: the pool in which it holds places, if the spec names that pool;
+ * else the first pool in which it can run. */
+static const struct pool *edit_pool(struct step *step, const struct edited *edited,
+                                    const struct task_spec *spec, const struct pool *first)
+{
+    const struct pool *chosen = NULL;
+    for (uint32_t i = 0; i < spec->pool_count; i++) {
+        const struct pool *pool = query_pool_named(step->core, spec->pools[i]);
+        must(pool != NULL);
+        if (!edit_runs_in(step->core, edited, pool)) {
+            continue;
+        }
+        if (edited->task->active_count > 0 && pool->id.v == edited->task->pool.v) {
+            return pool;
+        }
+        chosen = chosen != NULL ? chosen : pool;
+    }
+    return chosen != NULL ? chosen : first;
+}
+
 /* Resolves the pool and the request after the edit into `fact`, and checks that the task can ever run there
  * (P9). */
 static enum verdict edit_place(struct step *step, const struct task *task,
@@ -81,13 +123,7 @@ static enum verdict edit_place(struct step *step, const struct task *task,
     const struct request *request = &shape->request;
     enum verdict verdict = VERDICT_OK;
     if (edit->fields & TASK_EDIT_pools) {
-        pool = query_pool_named(step->core, edit->spec->pools[0]);
-        if (pool == NULL) {
-            step_refuse(step, REASON_UNKNOWN_POOL, edit->spec->pools[0]);
-            return VERDICT_REFUSED;
-        }
-        fact->task_edited.pool = pool->id;
-        verdict = decide_submit_accepts(step, pool, task->kind);
+        verdict = decide_submit_pools(step, spec, &pool);
     }
     if (verdict == VERDICT_OK && edit->fields & TASK_EDIT_REQUEST) {
         struct request *next = arena_new(step->out->arena, struct request, 1);
@@ -97,6 +133,12 @@ static enum verdict edit_place(struct step *step, const struct task *task,
     }
     if (verdict == VERDICT_OK && edit->fields & TASK_EDIT_FORM) {
         form = form_of_topology(spec, request, step->out->arena);
+    }
+    if (verdict == VERDICT_OK && edit->fields & TASK_EDIT_pools) {
+        const struct edited edited = {task, request, form};
+        pool = edit_pool(step, &edited, spec, pool);
+        fact->task_edited.pool = pool->id;
+        verdict = decide_submit_accepts(step, pool, task->kind);
     }
     if (verdict == VERDICT_OK && pool != NULL) {
         verdict = form != NULL ? decide_form_possible(step, pool, form, NULL)

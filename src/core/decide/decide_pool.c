@@ -12,6 +12,7 @@
 #include "core/model/task.h"
 #include "core/model/verdict.h"
 #include "core/state/fact.h"
+#include "core/state/fallback.h"
 #include "core/state/query.h"
 #include "core/state/state.h"
 
@@ -67,7 +68,7 @@ static uint32_t tasks_turned_away(const struct core *core, pool_id pool, uint32_
     for (const struct task *task = query_task_next(core, (task_id){0}); task != NULL;
          task = query_task_next(core, task->id)) {
         must(task->kind < TASK_KIND_COUNT);
-        if (task->pool.v == pool.v && (accepts >> task->kind & 1) == 0) {
+        if (fallback_names(core, task, pool) && (accepts >> task->kind & 1) == 0) {
             *ret_first = count == 0 ? task->id : *ret_first;
             count++;
         }

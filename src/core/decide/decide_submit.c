@@ -186,24 +186,31 @@ static const char *pool_chosen(const struct core *core, const struct task_spec *
     return query_default_pool(core, gpu ? POOL_DEFAULT_GPU : POOL_DEFAULT_CPU);
 }
 
-static enum verdict pool_resolve(struct step *step, const struct task_spec *spec,
+enum verdict decide_submit_pools(struct step *step, const struct task_spec *spec,
                                  const struct pool **ret)
 {
-    if (spec->pool_count > 1) {
-        return refuse(step, REASON_MANY_POOLS, spec->pools[1]);
-    }
-    const char *name = spec->pool_count == 1 ? spec->pools[0] : pool_chosen(step->core, spec);
+    const char *name = spec->pool_count > 0 ? spec->pools[0] : pool_chosen(step->core, spec);
     *ret = query_pool_named(step->core, name);
     if (*ret == NULL) {
         return refuse(step, REASON_UNKNOWN_POOL, name);
     }
     must(!(*ret)->deleted);
-    return decide_submit_accepts(step, *ret, spec->kind);
+    for (uint32_t i = 1; i < spec->pool_count; i++) {
+        if (query_pool_named(step->core, spec->pools[i]) == NULL) {
+            return refuse(step, REASON_UNKNOWN_POOL, spec->pools[i]);
+        }
+        for (uint32_t j = 0; j < i; j++) {
+            if (strcmp(spec->pools[i], spec->pools[j]) == 0) {
+                return refuse(step, REASON_POOL_TWICE, spec->pools[i]);
+            }
+        }
+    }
+    return VERDICT_OK;
 }
 
 enum verdict decide_submit_accepts(struct step *step, const struct pool *pool, enum task_kind kind)
 {
-    if (pool->accepts == 0 || (pool->accepts >> kind & 1) != 0) {
+    if (pool_takes(pool, kind)) {
         return VERDICT_OK;
     }
     step_refuse(step, REASON_KIND_NOT_ACCEPTED, names_task_kind(kind))->pool = pool->id;
@@ -297,8 +304,7 @@ static void task_doomed(struct step *step, task_id id)
     step_fact(step, FACT_TASK_ARCHIVED)->task.task = id;
 }
 
-/* The number of instances that must start together. */
-static uint32_t gang_size(const struct task_spec *spec)
+uint32_t decide_submit_gang_size(const struct task_spec *spec)
 {
     if (!spec->gang) {
         return 1;
@@ -340,10 +346,17 @@ static enum verdict submit_one(struct task_submission *submit, const struct task
         verdict = decide_submit_project(step, spec->project, &account);
     }
     if (verdict == VERDICT_OK) {
-        verdict = pool_resolve(step, spec, &pool);
+        verdict = decide_submit_pools(step, spec, &pool);
+    }
+    if (verdict == VERDICT_OK && spec->pool_count < 2) {
+        verdict = decide_submit_accepts(step, pool, spec->kind);
     }
     if (verdict == VERDICT_OK) {
         verdict = decide_submit_request(step, spec, request);
+    }
+    if (verdict == VERDICT_OK && spec->pool_count > 1) {
+        pool = decide_fallback_first(step, spec, request);
+        verdict = decide_submit_accepts(step, pool, spec->kind);
     }
     if (verdict == VERDICT_OK) {
         verdict = depends_check(step, spec, &failed);
@@ -352,8 +365,9 @@ static enum verdict submit_one(struct task_submission *submit, const struct task
         spec = decide_spread(step, pool, spec, request);
         verdict = decide_form_resolve(step, spec, request, &form);
         if (verdict == VERDICT_OK) {
-            verdict = form != NULL ? decide_form_possible(step, pool, form, spec)
-                                   : possible_once(submit, pool, request, gang_size(spec));
+            verdict = form != NULL
+                          ? decide_form_possible(step, pool, form, spec)
+                          : possible_once(submit, pool, request, decide_submit_gang_size(spec));
         }
         if (verdict != VERDICT_OK) {
             decide_spread_refused(step, pool, spec, request);

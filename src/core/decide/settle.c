@@ -11,6 +11,7 @@
 
 #include "base/must.h"
 #include "base/vec.h"
+#include "core/decide/decide.h"
 #include "core/decide/step.h"
 #include "core/model/input.h"
 #include "core/model/instance.h"
@@ -340,8 +341,13 @@ void settle_attempt(struct step *step, const struct report *report)
     ended->attempt_ended.cause = cause;
     ended->attempt_ended.again = again;
     ended->attempt_ended.hold_until_ms = again ? hold_until_ms : 0;
+    const bool lost = again && cause_is_loss(cause) && task->listed;
     if (broken) {
         settle_stop(step, report->key.task, END_GANG, true);
+    }
+    if (lost) {
+        core = step_state(step);
+        decide_fallback_lost(step, core, query_task(core, report->key.task));
     }
     if (last) {
         struct fact end = {0};

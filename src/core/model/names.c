@@ -38,6 +38,12 @@ static const char *const cause_names[END_CAUSE_COUNT] = {
     [END_LOSSES] = "losses",
 };
 
+static const char *const fallback_why_names[FALLBACK_WHY_COUNT] = {
+    [FALLBACK_FIRST] = "first", [FALLBACK_IMPOSSIBLE] = "impossible",
+    [FALLBACK_AFTER] = "after", [FALLBACK_NO_CAPACITY] = "no-capacity",
+    [FALLBACK_LOST] = "lost",   [FALLBACK_POOL_GONE] = "pool-gone",
+};
+
 static const char *const launch_state_names[LAUNCH_STATE_COUNT] = {
     [LAUNCH_ASKED] = "asked",
     [LAUNCH_REQUESTED] = "requested",
@@ -91,7 +97,7 @@ static const char *const reason_names[REASON_COUNT] = {
     [REASON_EXISTS] = "exists",
     [REASON_IN_USE] = "in-use",
     [REASON_NO_IMAGE] = "no-image",
-    [REASON_MANY_POOLS] = "many-pools",
+    [REASON_POOL_TWICE] = "pool-twice",
     [REASON_UNKNOWN_OBJECT] = "unknown-object",
     [REASON_UNKNOWN_DEPARTMENT] = "unknown-department",
     [REASON_CYCLE] = "cycle",
@@ -215,6 +221,12 @@ const char *names_end_cause(enum end_cause cause)
 {
     must((unsigned)cause < END_CAUSE_COUNT);
     return cause_names[cause];
+}
+
+const char *names_fallback_why(enum fallback_why why)
+{
+    must((unsigned)why < FALLBACK_WHY_COUNT);
+    return fallback_why_names[why];
 }
 
 const char *names_launch_state(enum launch_state state)

@@ -4,6 +4,7 @@
 
 #include "core/model/account.h"
 #include "core/model/claim.h"
+#include "core/model/fallback.h"
 #include "core/model/launch.h"
 #include "core/model/length.h"
 #include "core/model/node.h"
@@ -20,6 +21,7 @@ const char *names_eviction_rule(enum eviction_rule rule);
 /* "name", "user-size" …; NULL beyond the last. */
 const char *names_length_source(enum length_source source);
 /* "asked", "requested" … */
+const char *names_fallback_why(enum fallback_why why);
 const char *names_launch_state(enum launch_state state);
 const char *names_node_state(enum node_state state);
 /* "no-room", "gang-short" …: the reason code that API and CLI show. */

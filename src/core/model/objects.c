@@ -46,6 +46,7 @@
     .record.type = RECORD_OWN, .record.put = stem##_put, .record.get = stem##_get, .said = (any)
 /* Several members, described by a table of the same struct. */
 #define TABLE_OF(table) .record.type = RECORD_PART, .record.part = &(table)
+#define TABLE_SAID(table, any) TABLE_OF(table), .said = (any)
 #define PART .record.type = RECORD_OWN
 
 #define FIXED .edit = EDIT_NEVER

@@ -5,6 +5,11 @@
 #include "base/checked.h"
 #include "core/model/spec.h"
 
+bool pool_takes(const struct pool *pool, unsigned kind)
+{
+    return pool->accepts == 0 || (pool->accepts >> kind & 1) != 0;
+}
+
 bool pool_by_length(const struct pool *pool)
 {
     return pool != NULL && pool->order == QUEUE_SHORT_FIRST && pool->policy != POLICY_FIFO;

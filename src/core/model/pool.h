@@ -119,6 +119,8 @@ struct pool {
     int64_t node_memory_bytes;
     uint32_t launch_failures; /* launches that failed, since the last one that joined */
     uint32_t node_gpus;
+    /* tasks went to other pools since a launch was last on its way: launches that no task needs may end */
+    uint32_t surplus;
     int64_t launch_retry_ms; /* no launch is asked for before this moment */
     int64_t shrink_ms;       /* a node may go at this moment; 0: no node may go */
     struct blob *refusal; /* the provider's words about the last launch that failed; NULL: none */
@@ -127,6 +129,9 @@ struct pool {
     struct blob *levels;  /* the names of the levels, each with its NUL, the widest level first */
     struct blob *text;    /* encoded name, title, description */
 };
+
+/* Does the pool take tasks of this kind? `kind` is an enum task_kind. */
+bool pool_takes(const struct pool *pool, unsigned kind);
 
 /* Are the pool's queues ordered by expected length? Never with policy `fifo`. */
 bool pool_by_length(const struct pool *pool);

@@ -75,7 +75,7 @@ enum reason_code {
     /* the object `text` is still in use by `need` tasks, instances or nodes */
     REASON_IN_USE,
     REASON_NO_IMAGE,   /* the pool's nodes run no containers */
-    REASON_MANY_POOLS, /* the task names more than one pool, which is not possible yet */
+    REASON_POOL_TWICE, /* the task names the pool `text` twice */
     /* there is no such object: `text` says whether pool, node, task or account */
     REASON_UNKNOWN_OBJECT,
     REASON_UNKNOWN_DEPARTMENT, /* there is no department `text` */

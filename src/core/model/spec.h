@@ -74,6 +74,10 @@ struct task_spec {
     uint32_t tag_count;
     const char *const *pools; /* in order of preference; none: the pool `default` */
     uint32_t pool_count;
+    /* when the next pool of `pools` opens: after so much waiting (0: never), and conditions (enum fallback_on as
+     * bits). Neither: FALLBACK_ON_NO_CAPACITY */
+    int64_t fallback_after_ms;
+    uint32_t fallback_on;
     const uint64_t *depends_on;
     uint32_t depends_count;
     /* bit i: any end of dependency i is enough. Bit not set: dependency i must succeed */

@@ -130,7 +130,9 @@ bool spec_limits_task(const struct task_spec *spec, const char **ret_limit, int6
                        {"min_instances", spec->min_instances, 0, spec->instances}) &&
            BOUNDS_HOLD({"task size in bytes", task_spec_bytes(spec), 0, TASK_SPEC_BYTES_MAX}) &&
            labels_in_limits(spec->node_labels, spec->node_label_count, ret_limit, ret_max) &&
-           asks_in_limits(spec, ret_limit, ret_max) && groups_in_limits(spec, ret_limit, ret_max);
+           asks_in_limits(spec, ret_limit, ret_max) &&
+           record_table_bounded(&task_parts_fallback, spec, ret_limit, ret_max) &&
+           groups_in_limits(spec, ret_limit, ret_max);
 }
 
 bool spec_limits_levels_differ(const struct pool_spec *spec)

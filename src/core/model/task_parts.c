@@ -6,6 +6,7 @@
 
 #include "base/amount.h"
 #include "core/model/codec.h"
+#include "core/model/fallback.h"
 #include "core/model/form.h"
 #include "core/model/record.h"
 
@@ -94,6 +95,20 @@ void task_parts_gang_get(struct bytes_reader *in, struct arena *arena, void *obj
     const uint64_t gang = bytes_get_max(in, (uint64_t)ret->instances);
     ret->gang = gang > 0;
     ret->min_instances = gang > 1 ? (uint32_t)gang - 1 : 0;
+}
+
+/* ---- when the next pool opens ---- */
+
+static const struct record_field fallback_fields[] = {
+    ASKED(RECORD_MS, "after", fallback_after_ms, 0, AMOUNT_MS_MAX),
+    ASKED(RECORD_UINT, "on", fallback_on, 0, FALLBACK_ON_ALL),
+};
+const struct record_table task_parts_fallback = RECORD_TABLE(struct task_spec, fallback_fields);
+
+bool task_parts_fallback_said(const void *object)
+{
+    const struct task_spec *spec = object;
+    return spec->fallback_after_ms > 0 || spec->fallback_on != 0;
 }
 
 /* ---- topology and groups ---- */

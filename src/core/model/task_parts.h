@@ -14,6 +14,10 @@ void task_parts_depends_get(struct bytes_reader *in, struct arena *arena, void *
 extern const struct record_table task_parts_asks;
 extern const struct record_table task_parts_topology;
 
+/* When the next pool of a task opens. task_parts_fallback_said(): does the task say anything about it? */
+extern const struct record_table task_parts_fallback;
+bool task_parts_fallback_said(const void *object);
+
 /* Whether the instances are a gang, and the gang's minimum. */
 void task_parts_gang_put(const void *object, struct buf *out);
 void task_parts_gang_get(struct bytes_reader *in, struct arena *arena, void *object);

@@ -14,16 +14,19 @@
 #include "base/must.h"
 #include "core/model/fit.h"
 #include "core/model/instance.h"
+#include "core/model/launch.h"
 #include "core/model/limits.h"
 #include "core/model/node.h"
 #include "core/model/oindex.h"
 #include "core/model/pool.h"
 #include "core/model/shape.h"
+#include "core/model/table.h"
 #include "core/model/task.h"
 #include "core/sched/order/form_chunk.h"
 #include "core/sched/order/tally.h"
 #include "core/sched/place/search.h"
 #include "core/state/elastic.h"
+#include "core/state/fallback.h"
 #include "core/state/key.h"
 #include "core/state/query.h"
 #include "core/state/state.h"
@@ -144,21 +147,33 @@ static void task_count(struct grow_count *demand, const struct task *task)
     }
 }
 
-/* The nodes that the waiting tasks need, at most `max`. */
-static uint32_t nodes_needed(struct grow_count *demand, uint32_t max)
+/* Counts the tasks in the order of the queue until they need `max` nodes. Returns the key at which the count ended. */
+static struct okey tasks_count(struct grow_count *demand, uint32_t max)
 {
     const struct core *core = demand->trial->core;
     const struct oindex *queue = &core->orders[ORDER_QUEUE];
-    struct okey key = {{demand->pool->id.v, 0, 0, 0}};
+    const pool_id pool = demand->pool->id;
+    struct okey key = {{pool.v, 0, 0, 0}};
     demand->parts_max = (uint64_t)max * NODE_PARTS;
     bool more = oindex_from(queue, key, &key);
-    for (uint32_t looked = 0; more && key.at[0] == demand->pool->id.v && looked < LOOK_MAX &&
-                              demand->parts < demand->parts_max;
+    for (uint32_t looked = 0;
+         more && key.at[0] == pool.v && looked < LOOK_MAX && demand->parts < demand->parts_max;
          looked++) {
-        task_count(demand, query_task(core, (task_id){key.at[3]}));
+        const struct task *task = query_task_in(core, pool, (task_id){key.at[3]});
+        if (fallback_grows(core, task, pool)) {
+            task_count(demand, task);
+        }
         more = oindex_next(queue, key, &key);
     }
     amounts_give_back(demand);
+    const bool reached = more && demand->parts >= demand->parts_max;
+    return reached ? key : (struct okey){{UINT64_MAX, 0, 0, 0}};
+}
+
+/* The nodes that the waiting tasks need, at most `max`. */
+static uint32_t nodes_needed(struct grow_count *demand, uint32_t max)
+{
+    (void)tasks_count(demand, max);
     const uint64_t nodes = (demand->parts + NODE_PARTS - 1) / NODE_PARTS;
     return nodes < max ? (uint32_t)nodes : max;
 }
@@ -193,11 +208,53 @@ static uint32_t nodes_wanted(struct trial *trial, const struct pool *pool, struc
     return wanted < room ? wanted : room;
 }
 
+/* How many of the launches on their way no task, no headroom and no minimum needs. */
+static uint32_t launches_spare(struct trial *trial, const struct pool *pool, struct arena *arena)
+{
+    struct grow_count demand = {.trial = trial, .pool = pool, .arena = arena};
+    elastic_flavor(pool, &demand.node);
+    space_now(&demand.node, &demand.space);
+    const uint32_t starting = pool->launch_starting;
+    uint32_t spare = starting - nodes_needed(&demand, starting);
+    spare -= nodes_for_headroom(pool, 0, spare);
+    const uint32_t above =
+        pool->launch_live > pool->nodes_min ? pool->launch_live - pool->nodes_min : 0;
+    return spare < above ? spare : above;
+}
+
+/* Tasks that needed nodes of this pool have started elsewhere, or another pool is asked for nodes now. Ends the launches that nobody
+ * needs any more, the newest first. */
+static void surplus_end(struct trial *trial, const struct pool *pool, const struct input *in,
+                        struct facts *out)
+{
+    const struct core *core = trial->core;
+    uint32_t left = pool->surplus ? launches_spare(trial, pool, out->arena) : 0;
+    for (uint64_t id = table_prev(&core->launches, UINT64_MAX); id != 0 && left > 0;
+         id = table_prev(&core->launches, id)) {
+        const struct launch *launch = query_launch(core, (launch_id){id});
+        if (launch->pool.v != pool->id.v || launch->node.v != 0 || launch->state == LAUNCH_ENDING) {
+            continue;
+        }
+        struct fact *fact = fact_list_add(out, in, FACT_LAUNCH_CHANGED);
+        fact->launch.launch = launch->id;
+        fact->launch.pool = pool->id;
+        fact->launch.state = LAUNCH_ENDING;
+        fact->launch.name = arena_str(out->arena, query_launch_name(launch));
+        fact->launch.words = "no task needs the node any more";
+        left--;
+    }
+}
+
 int64_t grow_decide(struct trial *trial, const struct input *in, struct facts *out)
 {
     const struct core *core = trial->core;
     const struct pool *pool = query_pool(core, trial->pool);
-    if (!elastic_pool(pool) || pool->launch_live >= pool->nodes_max) {
+    const size_t before = out->count;
+    if (!elastic_pool(pool)) {
+        return 0;
+    }
+    surplus_end(trial, pool, in, out);
+    if (out->count > before || pool->launch_live >= pool->nodes_max) {
         return 0;
     }
     if (pool->launch_retry_ms > in->now_ms) {
@@ -212,4 +269,25 @@ int64_t grow_decide(struct trial *trial, const struct input *in, struct facts *o
         fact->launch.pool = pool->id;
     }
     return 0;
+}
+
+void grow_cover_init(struct trial *trial, struct arena *arena, struct grow_cover *ret)
+{
+    const struct pool *pool = query_pool(trial->core, trial->pool);
+    *ret = (struct grow_cover){.any = elastic_pool(pool) && pool->launch_starting > 0 &&
+                                      pool->launch_failures == 0};
+    if (!ret->any) {
+        return;
+    }
+    struct grow_count demand = {.trial = trial, .pool = pool, .arena = arena};
+    elastic_flavor(pool, &demand.node);
+    space_now(&demand.node, &demand.space);
+    ret->space = demand.space;
+    ret->end = tasks_count(&demand, pool->launch_starting);
+}
+
+bool grow_covers(const struct grow_cover *cover, const struct core *core, const struct task *task)
+{
+    return cover->any && oindex_key_compare(key_queue(task), cover->end) < 0 &&
+           fit_count(&cover->space, query_task_request(core, task, 0), 1) > 0;
 }

@@ -17,13 +17,13 @@
 #include "core/model/node.h"
 #include "core/model/resource.h"
 #include "core/model/space.h"
-#include "core/sched/grow.h"
 #include "core/sched/keep/bound_above.h"
 #include "core/sched/keep/reserve.h"
 #include "core/sched/keep/rights.h"
 #include "core/sched/order/form_chunk.h"
 #include "core/sched/order/gates.h"
 #include "core/sched/order/tally.h"
+#include "core/sched/open.h"
 #include "core/sched/order/view.h"
 #include "core/sched/pass_internal.h"
 #include "core/sched/place/claims.h"
@@ -480,7 +480,7 @@ void pass_decide(const struct core *core, const struct input *in, struct facts *
         wake_earlier(&pass, pass.hold.wake_ms);
     }
     if (out->count == count && !pass.stopped && !pool->paused) {
-        wake_earlier(&pass, grow_decide(&pass.trial, in, out));
+        wake_earlier(&pass, open_decide(&pass.trial, in, out));
     }
     wake_fact(&pass);
     if (out->count == count) {

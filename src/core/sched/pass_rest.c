@@ -38,7 +38,7 @@ static const struct task *lane_task(const struct pass *pass, const struct lane *
     const struct oindex *order = &pass->core->orders[ORDER_ACCOUNT_QUEUE];
     struct okey key = lane->key;
     for (;;) {
-        const struct task *task = query_task(pass->core, (task_id){key.at[3]});
+        const struct task *task = query_task_in(pass->core, pass->pool->id, (task_id){key.at[3]});
         rest->looked++;
         if (!is_promised(task)) {
             return task;

@@ -91,6 +91,16 @@ struct task *change_task_open(struct core *core, task_id id,
                               struct task_mark *ret); /* must exist */
 void change_task_close(struct core *core, struct task *task, const struct task_mark *mark);
 
+/* Takes the mark of a row that is not opened. */
+void change_task_mark(const struct core *core, const struct task *task, struct task_mark *ret);
+
+/* Updates what a row changes in the queue of its pool and in the demand of its accounts. */
+void change_task_queue_update(struct core *core, const struct task *task,
+                              const struct task_mark *mark);
+
+/* Gives an open row without places another pool. */
+void change_task_pool_set(struct core *core, struct task *task, pool_id to);
+
 /* The mark of a new task, which is in no order and no sum yet. */
 void change_task_mark_new(const struct core *core, const struct task *task, struct task_mark *ret);
 

@@ -11,6 +11,7 @@
 #include "core/model/table.h"
 #include "core/model/task.h"
 #include "core/state/change.h"
+#include "core/state/fallback.h"
 #include "core/state/key.h"
 #include "core/state/query.h"
 #include "core/state/state.h"
@@ -91,5 +92,6 @@ void change_claim_drop_node(struct core *core, node_id node)
         } else {
             change_claim_drop(core, task, (uint32_t)key.at[2]);
         }
+        fallback_close(core, task);
     }
 }

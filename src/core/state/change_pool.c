@@ -15,6 +15,7 @@
 #include "core/state/change.h"
 #include "core/state/elastic.h"
 #include "core/state/fact.h"
+#include "core/state/fallback.h"
 #include "core/state/gang.h"
 #include "core/state/history.h"
 #include "core/state/key.h"
@@ -37,11 +38,12 @@ void change_pool_due(struct core *core, pool_id id)
 }
 
 /* Marks a task as reserved or not. The task's place in the queue of its project may change. */
-static void reserved_mark(struct core *core, task_id id, uint8_t reserved)
+static void reserved_mark(struct core *core, pool_id pool, task_id id, uint8_t reserved)
 {
     struct oindex *order = &core->orders[ORDER_ACCOUNT_QUEUE];
-    struct task *task = table_edit(&core->tasks, id.v);
+    struct task *task = fallback_row_edit(core, pool, id);
     must(task != NULL);
+    must(task->pool.v == pool.v);
     must(task->queued);
     const struct okey before = key_account_queue(task);
     task->reserved = reserved;
@@ -66,12 +68,12 @@ void change_pool_reserved_set(struct core *core, pool_id id, const struct reserv
     }
     for (uint32_t i = 0; i < before.reserved_count; i++) {
         if (!pool_has_reserved(pool, before.reserved[i].task)) {
-            reserved_mark(core, before.reserved[i].task, 0);
+            reserved_mark(core, id, before.reserved[i].task, 0);
         }
     }
     for (uint32_t i = 0; i < count; i++) {
-        if (!query_task(core, list[i].task)->reserved) {
-            reserved_mark(core, list[i].task, 1);
+        if (!query_task_in(core, id, list[i].task)->reserved) {
+            reserved_mark(core, id, list[i].task, 1);
         }
     }
 }
@@ -234,7 +236,7 @@ void change_pool_set(struct core *core, const struct fact *fact)
     change_pool_due(core, id);
 }
 
-/* The tasks of a deleted pool stay, with task state `unavailable`. */
+/* The tasks of a deleted pool go to another pool that they name, or stay with task state `unavailable`. */
 void change_pool_delete(struct core *core, const struct fact *fact)
 {
     pool_id id = fact->pool_deleted.pool;
@@ -248,14 +250,15 @@ void change_pool_delete(struct core *core, const struct fact *fact)
     core->pool_count--;
     uint64_t hash = key_name_hash(query_pool_name(core, id));
     must(oindex_remove(&core->orders[ORDER_POOL_NAME], (struct okey){{hash, id.v}}));
-    if (pool->task_count == 0) {
+    if (pool->task_count == 0 && core->fallbacks.count == 0) {
         return;
     }
     for (uint64_t task_at = table_next(&core->tasks, 0); task_at != 0;
          task_at = table_next(&core->tasks, task_at)) {
-        if (query_task(core, (task_id){task_at})->pool.v == id.v) {
+        if (fallback_names(core, query_task(core, (task_id){task_at}), id)) {
             struct task_mark mark;
             struct task *task = change_task_open(core, (task_id){task_at}, &mark);
+            fallback_pool_gone(core, task);
             change_task_close(core, task, &mark);
         }
     }

@@ -3,19 +3,23 @@
  * A task stands in its pool's queue when an instance of the task waits and may start: task_may_queue(). The
  * task state follows from the instances: state_derive().
  * SPDX-License-Identifier: Apache-2.0 */
+#include "base/arena.h"
 #include "base/buf.h"
 #include "base/must.h"
 #include "core/model/blob.h"
+#include "core/model/form.h"
 #include "core/model/instance.h"
 #include "core/model/limits.h"
 #include "core/model/oindex.h"
 #include "core/model/pool.h"
+#include "core/model/shape.h"
 #include "core/model/spec.h"
 #include "core/model/spec_codec.h"
 #include "core/model/table.h"
 #include "core/model/task.h"
 #include "core/state/capacity.h"
 #include "core/state/change.h"
+#include "core/state/fallback.h"
 #include "core/state/gang.h"
 #include "core/state/key.h"
 #include "core/state/lengths.h"
@@ -57,7 +61,7 @@ static enum task_state state_derive(const struct core *core, const struct task *
     return task->starting_count > 0 ? TASK_STARTING : TASK_RUNNING;
 }
 
-static void mark_take(const struct core *core, const struct task *task, struct task_mark *ret)
+void change_task_mark(const struct core *core, const struct task *task, struct task_mark *ret)
 {
     *ret = (struct task_mark){.queued = task->queued,
                               .active = task->active_count > 0,
@@ -74,7 +78,7 @@ static void mark_take(const struct core *core, const struct task *task, struct t
 
 void change_task_mark_new(const struct core *core, const struct task *task, struct task_mark *ret)
 {
-    mark_take(core, task, ret);
+    change_task_mark(core, task, ret);
     ret->stale = false;
     ret->queued = false;
     ret->active = false;
@@ -88,7 +92,7 @@ struct task *change_task_open(struct core *core, task_id id, struct task_mark *r
 {
     struct task *task = table_edit(&core->tasks, id.v);
     must(task != NULL);
-    mark_take(core, task, ret);
+    change_task_mark(core, task, ret);
     return task;
 }
 
@@ -222,6 +226,25 @@ static void hold_update(struct core *core, struct task *task, const struct task_
     must(task->hold_until_ms == 0 || oindex_insert(order, key_hold(task->id, task->hold_until_ms)));
 }
 
+void change_task_queue_update(struct core *core, const struct task *task,
+                              const struct task_mark *mark)
+{
+    change_usage_want(core, task, mark);
+    if (task->queued == mark->queued) {
+        bool moved = oindex_key_compare(key_queue(task), mark->queue) != 0 ||
+                     oindex_key_compare(key_account_queue(task), mark->account_queue) != 0;
+        if (!task->queued || !moved) {
+            return;
+        }
+    }
+    if (mark->queued) {
+        queue_leave(core, task, mark);
+    }
+    if (task->queued) {
+        queue_join(core, task);
+    }
+}
+
 void change_task_close(struct core *core, struct task *task, const struct task_mark *mark)
 {
     gang_count(core, task);
@@ -238,20 +261,27 @@ void change_task_close(struct core *core, struct task *task, const struct task_m
     counts_update(core, task, mark);
     stale_update(core, task, mark);
     running_update(core, task, mark);
-    change_usage_want(core, task, mark);
-    if (task->queued == mark->queued) {
-        bool moved = oindex_key_compare(key_queue(task), mark->queue) != 0 ||
-                     oindex_key_compare(key_account_queue(task), mark->account_queue) != 0;
-        if (!task->queued || !moved) {
-            return;
-        }
-    }
-    if (mark->queued) {
-        queue_leave(core, task, mark);
-    }
-    if (task->queued) {
-        queue_join(core, task);
-    }
+    change_task_queue_update(core, task, mark);
+    fallback_close(core, task);
+}
+
+void change_task_pool_set(struct core *core, struct task *task, pool_id to)
+{
+    must(task->active_count == 0);
+    change_claim_drop_all(core, task);
+    struct arena arena;
+    arena_init(&arena);
+    const struct shape *shape = query_task_shape(core, task->shape);
+    const struct request request = shape->request;
+    const struct form *form = shape_form(shape);
+    form = form != NULL ? arena_dup(&arena, form, form_size(form)) : NULL; /* the shape may go */
+    change_shape_drop(core, task->shape);
+    must(change_pool_edit(core, task->pool)->task_count > 0);
+    change_pool_edit(core, task->pool)->task_count--;
+    task->pool = to;
+    task->shape = change_shape_take(core, to, task_gang_size(task), &request, form);
+    change_pool_edit(core, to)->task_count++;
+    arena_done(&arena);
 }
 
 struct instance *change_task_instance(struct core *core, const struct task *task, uint32_t index)

@@ -15,6 +15,7 @@
 #include "core/model/task.h"
 #include "core/model/vector.h"
 #include "core/state/change.h"
+#include "core/state/fallback.h"
 #include "core/state/key.h"
 #include "core/state/query.h"
 #include "core/state/shares_cache.h"
@@ -217,6 +218,13 @@ void change_usage_recount(struct core *core)
                 accounts_hold(core, task, instance, 1);
             }
         }
+    }
+    uint64_t number = 0;
+    for (const struct task *entry = fallback_entry_next(core, &number); entry != NULL;
+         entry = fallback_entry_next(core, &number)) {
+        struct usage_wants wants;
+        change_usage_wants(core, entry, &wants);
+        wanted_add(core, entry, entry->pool, &wants, 1);
     }
 }
 

@@ -111,6 +111,7 @@ void elastic_launch_close(struct core *core, const struct launch *before,
     pool->launch_count += (uint32_t)(after->id.v != 0) - (uint32_t)(before->id.v != 0);
     pool->launch_live += (uint32_t)is_live(after) - (uint32_t)is_live(before);
     pool->launch_starting += (uint32_t)is_starting(after) - (uint32_t)is_starting(before);
+    pool->surplus = pool->launch_starting > 0 ? pool->surplus : 0;
     order_update(&core->orders[ORDER_DEADLINE], is_awaited(before), join_key(before),
                  is_awaited(after), join_key(after));
     order_update(&core->orders[ORDER_LAUNCH_IDLE], is_idle(before), idle_key(before),

@@ -77,7 +77,7 @@ enum err fact_decode(struct str bytes, struct arena *arena, struct fact *ret, st
     struct fact fact = {0};
     uint64_t type = bytes_get_u64(&in);
     uint64_t version = bytes_get_u64(&in);
-    if (in.bad || type == 0 || type > FACT_TYPE_MAX) {
+    if (in.bad || type == 0 || type > FACT_TYPE_MAX || fact_bodies[type].name == NULL) {
         return fail(
             e, ERR_CORRUPT,
             "fact: type %llu is not known here, only 1 to %d; perhaps written by a newer Weir",

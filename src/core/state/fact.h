@@ -14,6 +14,7 @@
 #include "base/str.h"
 #include "core/model/account.h"
 #include "core/model/claim.h"
+#include "core/model/fallback.h"
 #include "core/model/form.h"
 #include "core/model/ids.h"
 #include "core/model/input.h"
@@ -35,11 +36,12 @@ enum fact_type {
 #include "core/state/facts.def"
 };
 #undef FACT
-/* The numbers have no gaps, so the count of the rows is the highest number. */
-#define FACT(...) +1
+/* The highest number. Numbers may be left out: such a type has no name. */
+#define FACT(number, code, ...) char code[number];
 enum {
-    FACT_TYPE_MAX = 0
+    FACT_TYPE_MAX = sizeof(union {
 #include "core/state/facts.def"
+    })
 };
 #undef FACT
 
@@ -49,7 +51,7 @@ struct task_rank {
     int64_t rank;
 };
 
-/* The name of a type: "task-submitted" …. Events of the API have the same names. */
+/* The name of a type: "task-submitted" …. Events of the API have the same names. NULL: no type has the number. */
 const char *fact_type_name(enum fact_type type);
 
 /* The fields of the type's body, as members of struct fact. */
@@ -126,6 +128,11 @@ struct fact {
             const struct task_rank *ranks;
             uint32_t rank_count;
         } task_moved;
+        struct {
+            task_id task;
+            pool_id pool;
+            enum fallback_why why;
+        } pool_opened;
         struct {
             task_id task; /* the task that has ended */
             /* the first `count` tasks in ORDER_DEPENDENT that wait for `task` are released */

@@ -4,11 +4,12 @@
 #include "core/model/limits.h"
 #include "core/state/fact_internal.h"
 
-/* Older versions of the fact task-edited know fewer fields of a task. These are the fields, bit by bit, that versions 2, 3 and 4 know. */
+/* Older versions of the fact task-edited know fewer fields of a task. These are the fields, bit by bit, that versions 2 to 5 know. */
 enum {
     EDIT_BITS_V2 = (1 << 10) - 1,
     EDIT_BITS_V3 = (1 << 12) - 1,
     EDIT_BITS_V4 = (1 << 15) - 1,
+    EDIT_BITS_V5 = (1 << 16) - 1,
     EDIT_BITS_MAX = 32
 };
 
@@ -45,7 +46,7 @@ void fact_edit_task_put(const void *object, struct buf *out)
     for (uint32_t bit = 0; bit < EDIT_BITS_MAX; bit++) {
         const uint32_t mask = edit->fields & (uint32_t)1 << bit;
         if (mask == TASK_EDIT_pools) {
-            bytes_put_text(out, edit->spec->pools[0]);
+            record_put_field(&field_of_bit(bit)->record, edit->spec, out);
             bytes_put_u64(out, fact->task_edited.pool.v);
         } else if (mask != 0) {
             record_put_field(&field_of_bit(bit)->record, edit->spec, out);
@@ -59,13 +60,18 @@ void fact_edit_task_put(const void *object, struct buf *out)
     }
 }
 
+/* Before version 6 an edit set one pool. */
 static void pool_get(struct bytes_reader *in, struct arena *arena, struct task_spec *spec,
                      struct fact *ret)
 {
-    const char **pools = arena_new(arena, const char *, 1);
-    pools[0] = bytes_get_text(in, arena, NAME_LEN_MAX);
-    spec->pools = pools;
-    spec->pool_count = 1;
+    if (ret->version < 6) {
+        const char **pools = arena_new(arena, const char *, 1);
+        pools[0] = bytes_get_text(in, arena, NAME_LEN_MAX);
+        spec->pools = pools;
+        spec->pool_count = 1;
+    } else {
+        record_get_field(&task_object_fields[TASK_FIELD_pools].record, in, arena, spec);
+    }
     ret->task_edited.pool.v = (uint32_t)bytes_get_max(in, UINT32_MAX);
 }
 
@@ -77,6 +83,7 @@ void fact_edit_task_get(struct bytes_reader *in, struct arena *arena, void *obje
     const uint32_t known = ret->version < 3    ? EDIT_BITS_V2
                            : ret->version == 3 ? EDIT_BITS_V3
                            : ret->version == 4 ? EDIT_BITS_V4
+                           : ret->version == 5 ? EDIT_BITS_V5
                                                : newest;
     object_init(&task_object, spec);
     ret->task_edited.task.v = bytes_get_u64(in);

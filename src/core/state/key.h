@@ -47,8 +47,10 @@ enum order {
     ORDER_LENGTH_AGE,
     /* pool, since when the node has no work, launch, 0: nodes of launches that may go */
     ORDER_LAUNCH_IDLE,
+    /* pool, task, 0, 0: waiting tasks that open their next pool when this pool has no capacity */
+    ORDER_FALLBACK,
 };
-enum { ORDER_COUNT = ORDER_LAUNCH_IDLE + 1 };
+enum { ORDER_COUNT = ORDER_FALLBACK + 1 };
 
 /* The domains of one level of a pool lie together. */
 #define LEVEL_KEY(pool, level) ((uint64_t)(pool).v << 32 | (uint64_t)(level))
@@ -57,13 +59,14 @@ enum deadline_kind {
     DEADLINE_TIME_LIMIT, /* the time limit of a started attempt */
     /* an attempt was told to stop, and the agent should have killed it by now */
     DEADLINE_STOP,
-    DEADLINE_WAKE,    /* the wake-up of a pool: a pass is due, and a tick has nothing to do */
-    DEADLINE_STALE,   /* the grace of a gang below its minimum ends: the gang is stopped */
-    DEADLINE_SETTLE,  /* tasks still wait for an ended task and must be released or failed */
-    DEADLINE_HISTORY, /* the next tick of a pool's usage history */
-    DEADLINE_SHRINK,  /* a node of a pool has had no work for long enough and may go */
-    DEADLINE_JOIN,    /* the agent of a launch should have joined by now */
-    DEADLINE_HOLD,    /* a task that backed off after a loss may be queued again */
+    DEADLINE_WAKE,     /* the wake-up of a pool: a pass is due, and a tick has nothing to do */
+    DEADLINE_STALE,    /* the grace of a gang below its minimum ends: the gang is stopped */
+    DEADLINE_SETTLE,   /* tasks still wait for an ended task and must be released or failed */
+    DEADLINE_HISTORY,  /* the next tick of a pool's usage history */
+    DEADLINE_SHRINK,   /* a node of a pool has had no work for long enough and may go */
+    DEADLINE_JOIN,     /* the agent of a launch should have joined by now */
+    DEADLINE_HOLD,     /* a task that backed off after a loss may be queued again */
+    DEADLINE_FALLBACK, /* a task has waited long enough: its next pool opens */
 };
 
 /* Tasks that any end releases stand before tasks that need a success. */

@@ -62,6 +62,8 @@ const char *query_launch_name(const struct launch *launch);  /* the provider's f
 const char *query_launch_words(const struct launch *launch); /* the provider's last ones */
 
 const struct task *query_task(const struct core *core, task_id id);
+/* The task as a queue of this pool has it: in a pool that is not the home of the task, its entry (fallback.h). */
+const struct task *query_task_in(const struct core *core, pool_id pool, task_id id);
 const struct task *query_task_next(const struct core *core,
                                    task_id after); /* the next task in order of id */
 const struct task *query_task_prev(const struct core *core,

@@ -19,7 +19,7 @@ task_id query_queue_next(const struct core *core, pool_id pool, task_id after)
 {
     struct okey key = {{pool.v, 0, 0, 0}};
     if (after.v != 0) {
-        const struct task *task = query_task(core, after);
+        const struct task *task = query_task_in(core, pool, after);
         if (task == NULL || task->pool.v != pool.v) {
             return (task_id){0};
         }

@@ -13,6 +13,7 @@
 #include "core/model/spec_codec.h"
 #include "core/model/table.h"
 #include "core/model/task.h"
+#include "core/state/fallback.h"
 #include "core/state/query.h"
 #include "core/state/state.h"
 
@@ -83,4 +84,14 @@ enum task_state query_task_outcome(const struct core *core, task_id id)
 const struct eviction_note *query_task_eviction(const struct core *core, task_id id)
 {
     return table_get(&core->evictions, id.v);
+}
+
+const struct task *query_task_in(const struct core *core, pool_id pool, task_id id)
+{
+    const struct task *task = query_task(core, id);
+    if (task == NULL || task->pool.v == pool.v || !task->listed) {
+        return task;
+    }
+    const struct task *entry = fallback_entry(core, task, pool);
+    return entry != NULL ? entry : task;
 }

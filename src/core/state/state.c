@@ -6,6 +6,7 @@
 #include "core/model/account.h"
 #include "core/model/blob.h"
 #include "core/model/claim.h"
+#include "core/model/fallback.h"
 #include "core/model/launch.h"
 #include "core/model/length.h"
 #include "core/model/node.h"
@@ -136,14 +137,15 @@ static const struct table_hooks account_hooks = {account_row_ref, account_row_un
 static const struct table_hooks user_hooks = {user_row_ref, user_row_unref};
 
 /* All tables, for what is done to each. */
-enum { TABLE_COUNT = 19 };
+enum { TABLE_COUNT = 21 };
 static void tables_of(struct core *core, struct table *ret[TABLE_COUNT])
 {
     struct table *tables[TABLE_COUNT] = {
         &core->pools,   &core->nodes,       &core->tasks,    &core->instances, &core->shapes,
         &core->keys,    &core->outcomes,    &core->accounts, &core->quotas,    &core->usages,
         &core->users,   &core->user_usages, &core->claims,   &core->histories, &core->evictions,
-        &core->domains, &core->typicals,    &core->lengths,  &core->launches};
+        &core->domains, &core->typicals,    &core->lengths,  &core->launches,  &core->fallbacks,
+        &core->entries};
     memcpy(ret, tables, sizeof tables);
 }
 
@@ -172,6 +174,8 @@ struct core *state_new(void)
     table_init(&core->claims, sizeof(struct claim), CHUNK_KEYS, NULL);
     table_init(&core->lengths, sizeof(struct length_group), CHUNK_LENGTHS, NULL);
     table_init(&core->evictions, sizeof(struct eviction_note), CHUNK_KEYS, NULL);
+    table_init(&core->fallbacks, sizeof(struct fallback), CHUNK_KEYS, NULL);
+    table_init(&core->entries, sizeof(struct task), CHUNK_TASKS, NULL);
     table_init(&core->typicals, sizeof(struct typical), CHUNK_TYPICALS, NULL);
     table_init(&core->accounts, sizeof(struct account), CHUNK_ACCOUNTS, &account_hooks);
     table_init(&core->quotas, sizeof(struct quota_row), CHUNK_QUOTAS, NULL);

@@ -97,7 +97,10 @@ struct core {
     struct table outcomes;  /* struct outcome_row, by task id / OUTCOMES_PER_ROW + 1 */
     struct table claims;    /* struct claim, by row of the instance */
     struct table evictions; /* struct eviction_note, by task */
-    struct table typicals;  /* struct typical, by TYPICAL_KEY */
+    struct table fallbacks; /* struct fallback, by task; no row: the task names one pool */
+    struct table
+        entries; /* struct task, by task and place in its list of pools, derived (fallback.h) */
+    struct table typicals; /* struct typical, by TYPICAL_KEY */
     /* struct length_group, by row; ORDER_LENGTH finds the row of a hash */
     struct table lengths;
     struct table accounts;  /* struct account, by account_id; a deleted account is removed */

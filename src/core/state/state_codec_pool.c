@@ -169,7 +169,7 @@ const struct state_section state_codec_pool = {"pools",
 
 static bool holder_sound(const struct core *core, const struct pool *pool, task_id holder)
 {
-    const struct task *task = query_task(core, holder);
+    const struct task *task = query_task_in(core, pool->id, holder);
     return task != NULL && task->queued && task->pool.v == pool->id.v;
 }
 

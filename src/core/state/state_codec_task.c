@@ -397,11 +397,8 @@ static bool task_get(struct state_reader *r, uint64_t id, const void *read)
 static bool tasks_end(struct state_reader *r)
 {
     r->core->instances.last = r->head.instances.last;
-    for (uint64_t shape = table_next(&r->core->shapes, 0); shape != 0;
-         shape = table_next(&r->core->shapes, shape)) {
-        if (query_task_shape(r->core, (shape_id){(uint32_t)shape})->task_count == 0) {
-            return false;
-        }
+    if (r->version < STATE_VERSION_POOLS && !state_codec_shapes_used(r)) {
+        return false;
     }
     for (unsigned state = 0; state < TASK_STATE_COUNT; state++) {
         if (task_state_ended((enum task_state)state)) {

@@ -309,14 +309,15 @@ static void what_is_wrongly_named(void **state)
     (void)state;
     struct org org;
     org_init(&org);
-    static const char *const pools[] = {"nowhere", "default"};
+    static const char *const pools[] = {"nowhere"};
     static const uint64_t nobody = 99;
     struct task_spec spec = slots(1);
     spec.pools = pools;
     spec.pool_count = 1;
     (void)refuses_task(&org, spec, REASON_UNKNOWN_POOL);
+    spec.pools = (const char *const[]){"default", "default"};
     spec.pool_count = 2;
-    (void)refuses_task(&org, spec, REASON_MANY_POOLS);
+    (void)refuses_task(&org, spec, REASON_POOL_TWICE);
     spec = slots(1);
     spec.project = "nobody";
     (void)refuses_task(&org, spec, REASON_UNKNOWN_PROJECT);

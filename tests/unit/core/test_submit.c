@@ -86,9 +86,12 @@ static void unknown_names_and_kinds_are_refused(void **state)
     assert_int_equal(rig_try_submit(rig, spec), VERDICT_REFUSED);
     assert_int_equal(rig->facts.refusal.code, REASON_UNKNOWN_POOL);
     assert_string_equal(rig->facts.refusal.text, "nowhere");
+    const char *const second[] = {"default", "nowhere"};
+    spec.pools = second;
     spec.pool_count = 2;
     assert_int_equal(rig_try_submit(rig, spec), VERDICT_REFUSED);
-    assert_int_equal(rig->facts.refusal.code, REASON_MANY_POOLS);
+    assert_int_equal(rig->facts.refusal.code, REASON_UNKNOWN_POOL);
+    assert_string_equal(rig->facts.refusal.text, "nowhere");
     spec = rig_spec();
     spec.project = "vision";
     assert_int_equal(rig_try_submit(rig, spec), VERDICT_REFUSED);

@@ -308,7 +308,13 @@ static void unknown_fields_are_refused_with_the_nearest_name(void **state)
     refuses_field("user: root", "user",
                   "user: the token of the request says who the user is; the field cannot be given");
     refuses_field("fallback: {}", "fallback",
-                  "fallback: fallback does not exist yet; a task runs in one pool");
+                  "fallback: it names no condition, like {after: 5m} or {on: [no-capacity, lost]}");
+    refuses_field("fallback: {after: 0s}", "fallback.after",
+                  "fallback.after: it must be longer than 0; without `after` time opens no pool");
+    refuses_field("fallback: {on: [full]}", "fallback.on[0]",
+                  "fallback.on[0]: no-capacity or lost is wanted, not 'full'");
+    refuses_field("fallback: {on: 5}", "fallback.on",
+                  "fallback.on: no-capacity or lost is wanted, not '5'");
 }
 
 static void wrong_kinds_of_values_are_refused(void **state)

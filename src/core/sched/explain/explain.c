@@ -335,7 +335,7 @@ static void look_at_form(struct explain_look *look)
 {
     const bool kept = look->trial.overlay.keeping;
     const struct task *holder =
-        look->holder != NULL ? query_task(look->core, look->holder->task) : NULL;
+        look->holder != NULL ? query_task_in(look->core, look->pool->id, look->holder->task) : NULL;
     struct form_look found;
     explain_form(&look->trial, look->task, kept ? holder : NULL, &found);
     must(found.count > 0);
@@ -443,8 +443,14 @@ static void explain_queued(const struct core *core, const struct task *task,
 
 void explain_task(const struct core *core, task_id id, struct explanation *ret)
 {
-    *ret = (struct explanation){.reason = {.smallest = -1}};
     const struct task *task = query_task(core, id);
+    explain_task_in(core, id, task != NULL ? task->pool : (pool_id){0}, ret);
+}
+
+void explain_task_in(const struct core *core, task_id id, pool_id in, struct explanation *ret)
+{
+    *ret = (struct explanation){.reason = {.smallest = -1}};
+    const struct task *task = query_task_in(core, in, id);
     if (task == NULL || task->waiting_count == 0 || task->kill_asked ||
         task_state_ended((enum task_state)task->state)) {
         return;

@@ -58,6 +58,9 @@ struct explanation {
 /* Explains why a task waits. A task that does not exist, or does not wait, has REASON_NONE. */
 void explain_task(const struct core *core, task_id id, struct explanation *ret);
 
+/* Explains why a task that waits in several pools waits in this open pool. */
+void explain_task_in(const struct core *core, task_id id, pool_id in, struct explanation *ret);
+
 /* What two waiting tasks have in common if they wait for the same reason. Plain numbers without gaps, to be compared as bytes. */
 struct explain_group {
     shape_id shape;

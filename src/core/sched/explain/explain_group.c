@@ -28,7 +28,7 @@ bool explain_group(const struct core *core, const struct task *task, struct expl
     }
     const struct okey key = key_account_queue(task);
     for (uint32_t i = 0; i < pool->reserved_count; i++) {
-        const struct task *holder = query_task(core, pool->reserved[i].task);
+        const struct task *holder = query_task_in(core, pool->id, pool->reserved[i].task);
         must(holder != NULL);
         ret->ahead |= (uint32_t)rights_ahead(pool, holder, &key) << i;
     }

@@ -110,7 +110,7 @@ static bool comes_behind(const struct explain_look *look, const struct task *hol
 /* Keeps the places of one holder in the look's trial. */
 static void keep_for(struct explain_look *look, const struct reservation *reservation)
 {
-    const struct task *task = query_task(look->core, reservation->task);
+    const struct task *task = query_task_in(look->core, look->pool->id, reservation->task);
     must(task != NULL); /* a holder waits */
     const struct holder holder =
         reserve_holder(look->core, task, reservation->until_ms, query_time_ms(look->core));
@@ -126,7 +126,7 @@ bool explain_held_keep(struct explain_look *look)
     look->trial.overlay.now_ms = query_time_ms(look->core);
     for (uint32_t i = 0; i < pool->reserved_count; i++) {
         const struct reservation *reservation = &pool->reserved[i];
-        const struct task *task = query_task(look->core, reservation->task);
+        const struct task *task = query_task_in(look->core, look->pool->id, reservation->task);
         must(task != NULL);
         if (task->waiting_count == 0 || task_promised(task) || task->id.v == look->task->id.v) {
             continue;
@@ -147,7 +147,8 @@ bool explain_held_keep(struct explain_look *look)
 void explain_held_keep_all(struct explain_look *look)
 {
     for (uint32_t i = 0; i < look->pool->reserved_count; i++) {
-        const struct task *task = query_task(look->core, look->pool->reserved[i].task);
+        const struct task *task =
+            query_task_in(look->core, look->pool->id, look->pool->reserved[i].task);
         if (task->waiting_count > 0) {
             keep_for(look, &look->pool->reserved[i]);
         }

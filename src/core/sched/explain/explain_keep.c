@@ -58,7 +58,7 @@ static void budget_ask(const struct hold *hold, const struct task *task, struct 
     struct trial *trial = hold->trial;
     int64_t left = hold->level;
     for (uint32_t i = 0; i < pool->reserved_count; i++) {
-        const struct task *other = query_task(hold->core, pool->reserved[i].task);
+        const struct task *other = query_task_in(hold->core, pool->id, pool->reserved[i].task);
         const struct holder holder =
             reserve_holder(hold->core, other, pool->reserved[i].until_ms, hold->now_ms);
         if (!task_promised(other) && other->waiting_count > 0 && reserve_form_open(trial, other)) {

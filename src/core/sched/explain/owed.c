@@ -225,7 +225,8 @@ static bool kept_within(const struct owed_search *search, const struct task *tas
 {
     const struct okey key = key_account_queue(task);
     for (uint32_t i = 0; i < search->pool->reserved_count; i++) {
-        const struct task *holder = query_task(search->core, search->pool->reserved[i].task);
+        const struct task *holder =
+            query_task_in(search->core, search->pool->id, search->pool->reserved[i].task);
         must(holder != NULL);
         if (!task_promised(holder) &&
             rights_held_by(search->tally, holder, task, &key, &search->claimant.request)) {
@@ -270,7 +271,8 @@ static bool account_is_owed(struct owed_search *search, account_id account, stru
     const uint64_t own = ACCOUNT_KEY(search->pool->id, account);
     struct okey key = {{own, 0, 0, 0}};
     while (oindex_next(order, key, &key) && key.at[0] == own) {
-        const struct task *task = query_task(search->core, (task_id){key.at[3]});
+        const struct task *task =
+            query_task_in(search->core, search->pool->id, (task_id){key.at[3]});
         must(task != NULL);
         if (task_is_owed(search, task)) {
             *ret = (struct owed){account, task->id, search->count};

@@ -149,7 +149,8 @@ void hold_begin(struct hold *hold, hold_barred_fn barred, void *ctx)
     hold->between = rights_between(hold->core, pool);
     for (uint32_t i = 0; i < pool->reserved_count; i++) {
         const struct reservation *old = &pool->reserved[i];
-        const struct holder_row row = {query_task(hold->core, old->task), old->until_ms, old->turn};
+        const struct holder_row row = {query_task_in(hold->core, pool->id, old->task),
+                                       old->until_ms, old->turn};
         if (!leaves_queue(hold->trial, row.task) && !barred(ctx, row.task) &&
             possible(hold, row.task) && !right_lost(hold, &row) && !project_holds(hold, row.task)) {
             holder_add(hold, row);
@@ -346,7 +347,7 @@ static void oldest_note(struct hold *hold, hold_barred_fn barred, void *ctx)
         if (!oindex_next(order, key, &key) || key.at[0] != hold->pool->id.v) {
             break;
         }
-        const struct task *task = query_task(hold->core, (task_id){key.at[3]});
+        const struct task *task = query_task_in(hold->core, hold->pool->id, (task_id){key.at[3]});
         const uint32_t placed = placed_count(hold->trial, task);
         const bool promised = task->gang && task->claimed_count > 0;
         if (!is_holder(hold, task) && !promised &&

@@ -149,7 +149,9 @@ struct lane *queue_lane(const struct queue *queue)
 
 const struct task *queue_first(const struct queue *queue)
 {
-    const struct task *task = query_task(queue->core, (task_id){queue_lane(queue)->key.at[3]});
+    const struct okey *key = &queue_lane(queue)->key;
+    const pool_id pool = {(uint32_t)(key->at[0] >> 32)};
+    const struct task *task = query_task_in(queue->core, pool, (task_id){key->at[3]});
     must(task != NULL);
     must(task->waiting_count > 0);
     return task;

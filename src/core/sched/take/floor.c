@@ -145,7 +145,8 @@ static bool project_left(struct floor_search *search, account_id account)
     const uint64_t own = ACCOUNT_KEY(search->solve->trial->pool, account);
     struct okey key = {{own, 0, 0, 0}};
     while (oindex_next(order, key, &key) && key.at[0] == own) {
-        const struct task *task = query_task(core, (task_id){key.at[3]});
+        const struct task *task =
+            query_task_in(core, search->solve->trial->pool, (task_id){key.at[3]});
         must(task != NULL);
         enum floor_result result = FLOOR_PLACED;
         while (result == FLOOR_PLACED) {
