@@ -337,6 +337,8 @@ static void rest_of_line(const struct world *world, const struct input *in)
     case INPUT_LAUNCH_ASK:
     case INPUT_LAUNCH_STOP:
     case INPUT_PROVIDER:
+    case INPUT_FLAVOR_SET:
+    case INPUT_FLAVOR_DELETE:
         break;
     }
 }

@@ -10,6 +10,7 @@
 #include "core/state/change.h"
 #include "core/state/fact.h"
 #include "core/state/query.h"
+#include "core/state/soldout.h"
 #include "core/state/state.h"
 
 /* Older servers named the first blocked task of a pool. Nothing depends on it any more. */
@@ -61,6 +62,11 @@ void apply_pool_released(struct core *core, const struct fact *fact)
     if (task->releases < TASK_RELEASES_MAX) {
         task->releases++;
     }
+}
+
+void apply_pool_waits(struct core *core, const struct fact *fact)
+{
+    soldout_wait_set(core, fact->flavor_waits.pool, fact->flavor_waits.nodes, fact->time_ms);
 }
 
 void apply_pool_wake(struct core *core, const struct fact *fact)

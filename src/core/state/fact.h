@@ -14,6 +14,7 @@
 #include "base/str.h"
 #include "core/model/account.h"
 #include "core/model/claim.h"
+#include "core/model/flavor.h"
 #include "core/model/form.h"
 #include "core/model/ids.h"
 #include "core/model/input.h"
@@ -35,19 +36,23 @@ enum fact_type {
 #include "core/state/facts.def"
 };
 #undef FACT
-/* The numbers have no gaps, so the count of the rows is the highest number. */
-#define FACT(...) +1
+/* The numbers ascend. The last row has the highest number; some numbers have no row. */
+#define FACT(number, code, ...) FACT_NUMBER_##code = (number),
 enum {
-    FACT_TYPE_MAX = 0
 #include "core/state/facts.def"
+    FACT_NUMBER_END
 };
 #undef FACT
+enum { FACT_TYPE_MAX = FACT_NUMBER_END - 1 };
 
 /* A task's new rank. */
 struct task_rank {
     task_id task;
     int64_t rank;
 };
+
+/* Is there a type of this number? */
+bool fact_type_known(uint64_t number);
 
 /* The name of a type: "task-submitted" …. Events of the API have the same names. */
 const char *fact_type_name(enum fact_type type);
@@ -239,12 +244,26 @@ struct fact {
             bool failed;             /* ended: there never was a machine */
             const char *name;        /* changed: the provider's for the machine */
             const char *words;       /* changed, ended: the provider's */
+            const char *zone;        /* asked: of the flavor; "": none */
+            enum provider_why why;   /* ended */
         } launch;                    /* asked, changed, ended */
         struct {
             account_id account;
             pool_id pool;
             const struct quota_row *row; /* no term says only the defaults */
         } quota_set;
+        struct {
+            flavor_id flavor;
+            const struct flavor_spec *spec;
+        } flavor_set;
+        struct {
+            flavor_id flavor;
+        } flavor_deleted;
+        struct {
+            pool_id pool;
+            uint32_t
+                nodes; /* that the pool waits for, because its flavor is sold out; 0: no more */
+        } flavor_waits;
     };
 };
 

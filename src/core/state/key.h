@@ -47,8 +47,12 @@ enum order {
     ORDER_LENGTH_AGE,
     /* pool, since when the node has no work, launch, 0: nodes of launches that may go */
     ORDER_LAUNCH_IDLE,
+    ORDER_FLAVOR_NAME, /* hash of the name, flavor, 0, 0 */
+    ORDER_FLAVOR_POOL, /* flavor, pool, 0, 0: pools that have the flavor and are not deleted */
+    /* flavor, since when, pool, 0: pools that wait because their flavor is sold out, first come first served */
+    ORDER_FLAVOR_WAIT,
 };
-enum { ORDER_COUNT = ORDER_LAUNCH_IDLE + 1 };
+enum { ORDER_COUNT = ORDER_FLAVOR_WAIT + 1 };
 
 /* The domains of one level of a pool lie together. */
 #define LEVEL_KEY(pool, level) ((uint64_t)(pool).v << 32 | (uint64_t)(level))
