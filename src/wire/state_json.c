@@ -325,6 +325,12 @@ void state_json(const struct core *core, int64_t now_ms, struct buf *out)
         state_json_pool(&j, core, pool, &arena);
         arena_clear(&arena);
     }
+    json_out_put(&j, "],flavors:[");
+    for (const struct flavor *flavor = query_flavor_next(core, (flavor_id){0}); flavor != NULL;
+         flavor = query_flavor_next(core, flavor->id)) {
+        flavor_json(&j, core, flavor, &arena);
+        arena_clear(&arena);
+    }
     json_out_put(&j, "],nodes:[");
     for (const struct node *node = query_node_next(core, (node_id){0}); node != NULL;
          node = query_node_next(core, node->id)) {

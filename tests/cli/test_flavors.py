@@ -47,3 +47,16 @@ def test_flavors_of_a_server_file(weir, tmp_path):
     wrong = weir.weir("config", "check", file, check=False)
     assert wrong.returncode != 0
     assert "no flavor 'three' is declared under flavors" in wrong.stdout + wrong.stderr
+
+
+def test_an_exported_state_has_its_flavors(weir, tmp_path):
+    weir.weir("flavor", "create", "two", "--slots", "2", "--price", "1.5", "--currency", "EUR")
+    weir.weir("pool", "create", "burst", "--provider", "local", "--max", "2", "--flavor", "two")
+    weir.weir("pool", "pause", "burst")
+    weir.weir("submit", "--pool", "burst", "--slots", "2", "--time", "1h", "--", "true")
+    exported = weir.weir("state", "export").stdout
+    assert [item["name"] for item in json.loads(exported)["flavors"]] == ["two"]
+    file = tmp_path / "state.json"
+    file.write_text(exported.replace('"paused":true', '"paused":false'))
+    played = json.loads(weir.weir("sim", "--state", file, "--json").stdout)
+    assert (played["launched"]["nodes"], played["launched"]["currency"]) == (1, "EUR")

@@ -345,8 +345,9 @@ static void rest_of_line(const struct world *world, const struct input *in)
 
 void tape_input(struct world *world, const struct input *in)
 {
-    const bool launch =
-        in->type == INPUT_LAUNCH_ASK || in->type == INPUT_LAUNCH_STOP || in->type == INPUT_PROVIDER;
+    const bool launch = in->type == INPUT_LAUNCH_ASK || in->type == INPUT_LAUNCH_STOP ||
+                        in->type == INPUT_PROVIDER || in->type == INPUT_FLAVOR_SET ||
+                        in->type == INPUT_FLAVOR_DELETE;
     if (world->tape == NULL || world->tape->nested > 0 || launch) {
         return;
     }

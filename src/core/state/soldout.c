@@ -81,7 +81,9 @@ bool soldout_failed(struct core *core, const struct launch *launch, enum provide
 void soldout_works(struct core *core, const struct launch *launch)
 {
     struct flavor_zone *zone = zone_of(core, launch);
-    if (zone != NULL && zone->since_ms != 0 && launch->asked_ms > zone->failed_ms) {
+    /* The launch that asks again knows best, also where an older launch was refused meanwhile. */
+    if (zone != NULL && zone->since_ms != 0 &&
+        (launch->id.v == zone->probe.v || launch->asked_ms > zone->failed_ms)) {
         *zone = (struct flavor_zone){0};
         soldout_next_due(core, query_pool(core, launch->pool)->flavor);
     }

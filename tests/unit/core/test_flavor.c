@@ -281,6 +281,26 @@ static void the_memory_fades(void **state)
     org_done(&org);
 }
 
+/* An older launch is refused in the moment in which the zone is asked again. The answer to the question counts. */
+static void a_late_refusal_does_not_hide_that_capacity_is_back(void **state)
+{
+    (void)state;
+    struct org org;
+    begin(&org, 1);
+    (void)work(&org, 3);
+    assert_int_equal(asks(&org), 3);
+    refused(&org, 1);
+    refused(&org, 2);
+    (void)asks(&org);
+    org.rig.now_ms += FIRST_WAIT_MS;
+    assert_int_equal(asks(&org), 1);
+    refused(&org, 3);
+    answers(&org, 4, PROVIDER_RUNNING, PROVIDER_WHY_OTHER);
+    assert_int_equal(flavor_named(&org, "f")->zones[0].since_ms, 0);
+    assert_int_equal(asks(&org), 2);
+    org_done(&org);
+}
+
 static void other_errors_make_the_pool_back_off(void **state)
 {
     (void)state;
@@ -388,6 +408,7 @@ int main(void)
         cmocka_unit_test(another_zone_is_tried_at_once),
         cmocka_unit_test(a_sold_out_flavor_is_asked_again_by_one_launch),
         cmocka_unit_test(the_memory_fades),
+        cmocka_unit_test(a_late_refusal_does_not_hide_that_capacity_is_back),
         cmocka_unit_test(other_errors_make_the_pool_back_off),
         cmocka_unit_test(the_pool_that_waits_longest_is_served_first),
         cmocka_unit_test(a_pool_that_cannot_ask_lets_the_next_pass),
