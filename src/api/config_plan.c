@@ -1,7 +1,7 @@
 /* config_plan.c - see config_plan.h.
  *
- * Each input is tried on a copy, in the order: pools, defaults, departments, projects, quotas; then, to prune,
- * quotas, projects, departments, pools. An input that leaves the JSON of its object as it was is no change.
+ * Each input is tried on a copy, in the order: flavors, pools, defaults, departments, projects, quotas; then, to prune,
+ * quotas, projects, departments, pools, flavors. An input that leaves the JSON of its object as it was is no change.
  * Numbers of new objects follow from the state, so the inputs do the same to the state that was copied.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "api/config_plan.h"
@@ -36,6 +36,16 @@ static void pool_write(struct json_out *j, const struct planner *planner, const 
     }
 }
 
+static void flavor_write(struct json_out *j, const struct planner *planner, const char *name)
+{
+    const struct flavor *flavor = query_flavor_named(planner->copy, name);
+    if (flavor != NULL) {
+        struct flavor_spec spec;
+        query_flavor_spec(planner->copy, flavor->id, planner->arena, &spec);
+        object_json_flavor(j, &spec);
+    }
+}
+
 /* Without the counts of the API's object, which no file says. */
 static void account_write(struct json_out *j, const struct planner *planner, enum account_kind kind,
                           const char *name)
@@ -66,6 +76,8 @@ static struct str object_text(const struct planner *planner, const struct config
     json_out_init(&j, &out);
     if (strcmp(change->kind, "pool") == 0) {
         pool_write(&j, planner, change->name);
+    } else if (strcmp(change->kind, "flavor") == 0) {
+        flavor_write(&j, planner, change->name);
     } else if (strcmp(change->kind, "project") == 0) {
         account_write(&j, planner, ACCOUNT_PROJECT, change->name);
     } else if (strcmp(change->kind, "department") == 0) {
@@ -139,6 +151,18 @@ static void pool_plan(struct planner *planner, const struct pool_spec *want)
         change.tasks = pool->task_count;
         change.input.type = INPUT_POOL_EDIT;
         change.input.pool.pool = pool->id;
+    }
+    (void)change_try(planner, &change, false);
+}
+
+static void flavor_plan(struct planner *planner, const struct flavor_spec *want)
+{
+    const struct flavor *flavor = query_flavor_named(planner->copy, want->name);
+    struct config_change change = {.kind = "flavor", .name = want->name};
+    change.input = (struct input){.type = INPUT_FLAVOR_SET, .flavor = {.spec = want}};
+    if (flavor != NULL) {
+        change.deed = CONFIG_CHANGE;
+        change.input.flavor.flavor = flavor->id;
     }
     (void)change_try(planner, &change, false);
 }
@@ -220,6 +244,9 @@ static void names_gather(struct planner *planner, const struct server_file *file
     key_put(planner, key_of(planner, "pool", POOL_DEFAULT_NAME, ""));
     for (uint32_t i = 0; i < file->pool_count; i++) {
         key_put(planner, key_of(planner, "pool", file->pools[i].name, ""));
+    }
+    for (uint32_t i = 0; i < file->flavor_count; i++) {
+        key_put(planner, key_of(planner, "flavor", file->flavors[i].name, ""));
     }
     for (size_t i = 0; i < sizeof accounts / sizeof *accounts; i++) {
         key_put(planner, key_of(planner, accounts[i], ACCOUNT_DEFAULT_NAME, ""));
@@ -319,12 +346,31 @@ static void pools_extra(struct planner *planner, bool prune)
     }
 }
 
+static void flavors_extra(struct planner *planner, bool prune)
+{
+    const struct flavor *flavor = query_flavor_next(planner->copy, (flavor_id){0});
+    while (flavor != NULL) {
+        const flavor_id id = flavor->id;
+        const char *name = query_flavor_name(planner->copy, id);
+        if (!named(planner, "flavor", name, "")) {
+            struct config_change change = {
+                .deed = CONFIG_DELETE, .kind = "flavor", .name = arena_str(planner->arena, name)};
+            change.input = (struct input){.type = INPUT_FLAVOR_DELETE, .flavor = {.flavor = id}};
+            (void)extra_take(planner, &change, prune, false);
+        }
+        flavor = query_flavor_next(planner->copy, id);
+    }
+}
+
 void config_plan_make(const struct core *core, const struct server_file *file, bool prune,
                       int64_t now_ms, struct arena *arena, struct config_plan *ret)
 {
     *ret = (struct config_plan){0};
     struct planner planner = {
         .copy = core_copy(core), .now_ms = now_ms, .arena = arena, .named = map_new(), .plan = ret};
+    for (uint32_t i = 0; i < file->flavor_count; i++) {
+        flavor_plan(&planner, &file->flavors[i]);
+    }
     for (uint32_t i = 0; i < file->pool_count; i++) {
         pool_plan(&planner, &file->pools[i]);
     }
@@ -341,6 +387,7 @@ void config_plan_make(const struct core *core, const struct server_file *file, b
     accounts_extra(&planner, ACCOUNT_PROJECT, prune);
     accounts_extra(&planner, ACCOUNT_DEPARTMENT, prune);
     pools_extra(&planner, prune);
+    flavors_extra(&planner, prune);
     map_free(planner.named);
     core_free(planner.copy);
 }

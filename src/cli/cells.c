@@ -39,6 +39,13 @@ static void bytes_text(struct buf *out, const struct doc *value)
     }
 }
 
+void cells_names(struct buf *out, const struct doc *list)
+{
+    for (const struct doc *d = list == NULL ? NULL : list->first; d != NULL; d = d->next) {
+        buf_addf(out, "%s%s", d == list->first ? "" : ",", d->text.p);
+    }
+}
+
 void cells_resources_text(struct buf *out, const struct doc *map)
 {
     size_t start = out->len;

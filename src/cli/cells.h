@@ -18,5 +18,8 @@ void cells_resources_text(struct buf *out, const struct doc *map);
 /* Writes "zone=a gpu.model=A100" from a map of labels. */
 void cells_labels_text(struct buf *out, const struct doc *labels);
 
+/* Writes "a,b" from a list of texts; NULL: nothing. */
+void cells_names(struct buf *out, const struct doc *list);
+
 /* Writes a command with the quotes that a shell needs. */
 void cells_command_text(struct buf *out, const struct doc *words);

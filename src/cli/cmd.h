@@ -33,6 +33,11 @@ int cmd_task_change_retry(struct cli *cli);
 int cmd_task_wait(struct cli *cli);
 int cmd_checkpoint(struct cli *cli);
 
+int cmd_flavor_list(struct cli *cli);
+int cmd_flavor_show(struct cli *cli);
+int cmd_flavor_create(struct cli *cli);
+int cmd_flavor_edit(struct cli *cli);
+int cmd_flavor_delete(struct cli *cli);
 int cmd_pool_list(struct cli *cli);
 int cmd_pool_show(struct cli *cli);
 int cmd_pool_create(struct cli *cli);

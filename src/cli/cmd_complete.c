@@ -141,6 +141,9 @@ static void offer_kind(struct cli *cli, enum complete_kind kind, const char *cho
     case COMPLETE_POOLS:
         offer_live(cli, typed, "/pools?", "name", "title");
         break;
+    case COMPLETE_FLAVORS:
+        offer_live(cli, typed, "/flavors?", "name", "description");
+        break;
     case COMPLETE_NODES:
         offer_live(cli, typed, "/nodes?", "name", "state");
         break;

@@ -1,9 +1,11 @@
 /* cmd_pool.c - `weir pool …`. SPDX-License-Identifier: Apache-2.0 */
 #include "base/json_out.h"
 #include "cli/api.h"
+#include "cli/cells.h"
 #include "cli/cmd.h"
 #include "cli/cost.h"
 #include "cli/list.h"
+#include "cli/market_cells.h"
 #include "cli/object_args.h"
 #include "cli/show.h"
 #include "cli/text.h"
@@ -42,9 +44,7 @@ static void cell_accepts(struct buf *out, const struct doc *item, int64_t now_ms
 {
     (void)now_ms;
     const struct doc *kinds = item_at(item, "accepts");
-    for (const struct doc *d = kinds == NULL ? NULL : kinds->first; d != NULL; d = d->next) {
-        buf_addf(out, "%s%s", d == kinds->first ? "" : ",", d->text.p);
-    }
+    cells_names(out, kinds);
     if (kinds == NULL || kinds->count == 0) {
         buf_add_str(out, "all");
     }
@@ -53,10 +53,7 @@ static void cell_accepts(struct buf *out, const struct doc *item, int64_t now_ms
 static void cell_topology(struct buf *out, const struct doc *item, int64_t now_ms)
 {
     (void)now_ms;
-    const struct doc *levels = item_at(item, "topology");
-    for (const struct doc *d = levels == NULL ? NULL : levels->first; d != NULL; d = d->next) {
-        buf_addf(out, "%s%s", d == levels->first ? "" : ",", d->text.p);
-    }
+    cells_names(out, item_at(item, "topology"));
 }
 
 static void cell_patience(struct buf *out, const struct doc *item, int64_t now_ms)
@@ -128,7 +125,9 @@ static void cell_provider(struct buf *out, const struct doc *item, int64_t now_m
 {
     (void)now_ms;
     const char *type = item_text(item, "provider.type");
-    const int64_t slots = item_number(item, "provider.slots", 0);
+    const struct doc *market = item_at(item, "market");
+    const bool sold = market != NULL && market->kind == DOC_MAP;
+    const int64_t slots = item_number(item, sold ? "market.slots" : "provider.slots", 0);
     if (strcmp(type, "static") == 0 || type[0] == '\0') {
         return;
     }
@@ -176,6 +175,10 @@ static const struct list_column pool_fields[] = {
     {"state", "state", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_state},
     {"nodes", "nodes up", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_nodes},
     {"provider", "provider", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_provider},
+    {"flavor", "flavor", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, market_cells_flavor},
+    {"sold-out", "sold out", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, market_cells_sold_out_of_pool},
+    {"line", "in line", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, market_cells_line_of_pool},
+    {"instead", "instead", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, market_cells_alternatives},
     {"launches", "changing", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_launches},
     {"refusal", "provider says", COLUMN_TEXT, "launches.refusal", COLUMN_ALWAYS, NULL},
     {"retry", "asked again", COLUMN_TIME, "launches.retry_at", COLUMN_ALWAYS, NULL},

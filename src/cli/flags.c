@@ -84,6 +84,12 @@ const struct flag flags_pool[] = {
     {0},
 };
 
+const struct flag flags_flavor[] = {
+#include "core/model/flavor_fields.def"
+    FLAG(BOOL, "no-spot", 0, NULL, "the provider does not take nodes back")
+    {0},
+};
+
 const struct flag flags_account[] = {
 #include "core/model/account_fields.def"
     {0},

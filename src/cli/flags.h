@@ -14,6 +14,7 @@ extern const struct flag flags_task[];      /* the other fields of a task: `run`
 extern const struct flag flags_dir[];       /* --dir of a `weir up` */
 extern const struct flag flags_pool[];      /* the fields of a pool: `create` and `edit` */
 extern const struct flag flags_task_edit[]; /* the fields of a task that can change */
+extern const struct flag flags_flavor[];    /* the fields of a flavor: `create` and `edit` */
 /* The fields of an account, except its place in the tree. */
 extern const struct flag flags_account[];
 extern const struct flag flags_quota[]; /* the fields of a quota, except its amounts */
@@ -21,6 +22,7 @@ extern const struct flag flags_quota[]; /* the fields of a quota, except its amo
 extern const struct command commands_first[];
 extern const struct command commands_task[];
 extern const struct command commands_pool[];
+extern const struct command commands_flavor[];
 extern const struct command commands_account[];
 extern const struct command commands_node[];
 extern const struct command commands_config[];

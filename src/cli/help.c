@@ -43,6 +43,7 @@ void help_all(FILE *out)
     section("Tasks", commands_task, out);
     section("Answers", commands_self, out);
     section("Pools", commands_pool, out);
+    section("Flavors", commands_flavor, out);
     section("Sharing", commands_account, out);
     section("Nodes", commands_node, out);
     section("Configuration", commands_config, out);

@@ -27,6 +27,11 @@ const struct object_flag object_args_pool[] = {
     {"preempt-delay", "preemption_delay", FLAG_DURATION, GROUP_SCHEDULER}, /* its name before */
     {0},
 };
+const struct object_flag object_args_flavor[] = {
+#include "core/model/flavor_fields.def"
+    {"no-spot", "spot", FLAG_BOOL, GROUP_TOP},
+    {0},
+};
 const struct object_flag object_args_account[] = {
 #include "core/model/account_fields.def"
     {0},

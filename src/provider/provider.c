@@ -51,6 +51,7 @@ bool provider_answer_of(const uint8_t *server_uuid, const struct provider_report
         .name = report->name,
         .node = report->node,
         .words = report->words,
+        .why = report->why,
     };
     return true;
 }

@@ -167,6 +167,12 @@ static void launch_now(struct providers *providers, const struct core *core,
         said_add(providers, &none);
         return;
     }
+    struct arena arena;
+    struct flavor_spec flavor = {.native = ""};
+    arena_init(&arena);
+    if (pool->flavor.v != 0) {
+        query_flavor_spec(core, pool->flavor, &arena, &flavor);
+    }
     provider->ops->launch(provider, &(struct provider_order){
                                         .key = key,
                                         .pool = query_pool_name(core, launch->pool),
@@ -175,9 +181,14 @@ static void launch_now(struct providers *providers, const struct core *core,
                                         .gpus = pool->node_gpus,
                                         .cpu_milli = pool->node_cpu_milli,
                                         .memory_bytes = pool->node_memory_bytes,
+                                        .flavor = flavor.native,
+                                        .zone = query_launch_zone(launch),
+                                        .spot = flavor.spot,
+                                        .price = flavor.price_milli,
                                         .server = providers->url,
                                         .join_token = token,
                                     });
+    arena_done(&arena);
 }
 
 static void token_stored(struct parked_answer *hold, const struct error *failure)

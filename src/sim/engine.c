@@ -114,9 +114,15 @@ enum verdict engine_input(struct engine *engine, struct input *in, struct facts 
 
 /* ---- timers ---- */
 
+/* Something that goes on for ever, and for which alone a run does not go on. */
+static bool is_by_chance(const struct timer *timer)
+{
+    return timer->kind == TIMER_CRASH || timer->kind == TIMER_TAKEN;
+}
+
 void engine_timer(struct engine *engine, struct timer *timer, int64_t at_ms)
 {
-    if (timer->kind == TIMER_CRASH && !heap_has(&timer->entry)) {
+    if (is_by_chance(timer) && !heap_has(&timer->entry)) {
         engine->crash_timers++;
     }
     heap_set(&engine->heap, &timer->entry, at_ms);
@@ -124,7 +130,7 @@ void engine_timer(struct engine *engine, struct timer *timer, int64_t at_ms)
 
 void engine_timer_off(struct engine *engine, struct timer *timer)
 {
-    if (timer->kind == TIMER_CRASH && heap_has(&timer->entry)) {
+    if (is_by_chance(timer) && heap_has(&timer->entry)) {
         engine->crash_timers--;
     }
     heap_remove(&engine->heap, &timer->entry);

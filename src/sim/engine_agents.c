@@ -370,12 +370,17 @@ void engine_agents_timer(struct engine *engine, struct timer *timer)
         node_input(engine, engine->nodes.at[timer->node], INPUT_NODE_LOST);
         return;
     case TIMER_BACK:
+        if (engine->nodes.at[timer->node]->unanswered) {
+            engine_launch_answer(engine, timer->node);
+            return;
+        }
         /* The node joined before with the same amounts, so the core cannot refuse it. */
         must(engine_agents_up(engine, timer->node, &e) == ERR_OK);
         return;
     case TIMER_CRASH:
         crash_by_chance(engine, timer->node);
         return;
+    case TIMER_TAKEN:
     case TIMER_GONE:
         engine_launch_gone(engine, timer->node);
         return;
@@ -393,6 +398,7 @@ uint32_t engine_agents_add(struct engine *engine, const struct cluster_node *nod
         .back = {.kind = TIMER_BACK, .node = index},
         .crash = {.kind = TIMER_CRASH, .node = index},
         .gone = {.kind = TIMER_GONE, .node = index},
+        .taken = {.kind = TIMER_TAKEN, .node = index},
     };
     vec_push(&engine->nodes, virtual);
     return index;

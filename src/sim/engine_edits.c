@@ -19,6 +19,21 @@ enum err engine_edits_refused(const struct engine *engine, const struct reason *
     return r;
 }
 
+enum err engine_edits_flavor(struct engine *engine, const struct flavor_spec *spec, struct error *e)
+{
+    const struct flavor *known = query_flavor_named(engine->core, spec->name);
+    struct input in = {
+        .type = INPUT_FLAVOR_SET,
+        .actor = "user:sim",
+        .flavor = {.flavor = known == NULL ? (flavor_id){0} : known->id, .spec = spec}};
+    struct facts facts;
+    if (engine_input(engine, &in, &facts) != VERDICT_OK) {
+        (void)engine_edits_refused(engine, &facts.refusal, e);
+        return fail_in(e, "flavor '%s'", spec->name);
+    }
+    return ERR_OK;
+}
+
 enum err engine_edits_pool(struct engine *engine, const struct pool_spec *spec, struct error *e)
 {
     const struct pool *known = query_pool_named(engine->core, spec->name);

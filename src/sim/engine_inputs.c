@@ -80,6 +80,14 @@ enum err engine_inputs_begin(struct engine *engine, struct error *e)
     struct input start = {.type = INPUT_SERVER_START, .actor = "server"};
     struct facts facts;
     must(engine_input(engine, &start, &facts) == VERDICT_OK);
+    for (size_t i = 0; i < engine->scenario->flavors.count; i++) {
+        const struct flavor_spec *spec = &engine->scenario->flavors.at[i];
+        if (engine_edits_flavor(engine, spec, e) != ERR_OK) {
+            return scenario_check_fail_in(
+                engine->scenario,
+                scenario_check_item_named(engine->scenario, "flavors", spec->name), e);
+        }
+    }
     for (size_t i = 0; i < engine->scenario->pools.count; i++) {
         const struct pool_spec *spec = &engine->scenario->pools.at[i];
         if (engine_edits_pool(engine, spec, e) != ERR_OK) {

@@ -16,6 +16,7 @@ enum timer_kind {
     TIMER_BACK,  /* a node returns */
     TIMER_CRASH, /* a node crashes at random */
     TIMER_GONE,  /* the machine of a launch has ended */
+    TIMER_TAKEN, /* the provider takes the machine of a launch back */
 };
 
 struct timer {
@@ -61,6 +62,10 @@ struct virtual_node {
     struct timer back;
     struct timer crash;
     struct timer gone;
+    struct timer taken;
+    bool refused;    /* the provider has no machine for the launch */
+    bool unanswered; /* the provider says at once whether it has a machine */
+    enum provider_why why;
     launch_id launch; /* the launch that brought the node up; 0: the scenario has the node */
 };
 
@@ -77,7 +82,8 @@ struct engine {
     int64_t epoch_ms;         /* the core's time when the scenario begins */
     int64_t deadline_seen_ms; /* a deadline of the core at which nothing changed */
     struct heap heap;
-    size_t crash_timers; /* timers of random crashes; a run does not go on for them alone */
+    size_t
+        crash_timers; /* timers of random crashes and of nodes that are taken back; a run does not go on for them alone */
     size_t active_runs;
     size_t live_tasks;
     size_t job_next;
@@ -136,6 +142,8 @@ enum err engine_edits_refused(const struct engine *engine, const struct reason *
                               struct error *e);
 
 /* Creates an object, or changes it to this definition. */
+must_use enum err engine_edits_flavor(struct engine *engine, const struct flavor_spec *spec,
+                                      struct error *e);
 must_use enum err engine_edits_pool(struct engine *engine, const struct pool_spec *spec,
                                     struct error *e);
 must_use enum err engine_edits_account(struct engine *engine, const struct account_spec *spec,
@@ -150,6 +158,8 @@ must_use enum err engine_edits_action(struct engine *engine, const struct scenar
 
 /* A pool asks for a node, or wants the machine of a launch to end. */
 void engine_launch_effect(struct engine *engine, const struct effect *effect);
+/* The provider says whether it has a machine for the node. */
+void engine_launch_answer(struct engine *engine, uint32_t index);
 /* The machine of the node has ended. */
 void engine_launch_gone(struct engine *engine, uint32_t index);
 

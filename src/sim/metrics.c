@@ -75,7 +75,7 @@ static void fact_seen(void *ctx, const struct engine *engine, const struct fact 
 {
     struct metrics *metrics = ctx;
     paid_fact(&metrics->paid, fact);
-    fleet_fact(&metrics->fleet, fact);
+    fleet_fact(&metrics->fleet, engine_core(engine), fact);
     if (fact->type == FACT_ALLOCATED) {
         const struct job_record *record = engine_records_at(engine, fact->allocated.key.task);
         hold(metrics, engine_core(engine), record, fact->allocated.slots_milli);

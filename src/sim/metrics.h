@@ -81,9 +81,10 @@ struct result {
     uint64_t failures;
     int64_t work_lost_slot_ms;
     int64_t allocated_slot_ms;
-    struct paid_sums paid; /* by the budgets of all pools */
-    struct fleet fleet;    /* of the providers of all pools */
-    struct spread wait;    /* of tasks that started: all the time in which no instance ran */
+    struct paid_sums paid;    /* by the budgets of all pools */
+    struct fleet fleet;       /* of the providers of all pools */
+    struct fleet_fixed fixed; /* set by play_fixed(), not by metrics_result() */
+    struct spread wait;       /* of tasks that started: all the time in which no instance ran */
     struct spread completion;
     struct spread slowdown;    /* completion divided by the length, in thousandths in place of ms */
     struct spread not_started; /* how long tasks that never started have waited by the end */

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/play.h"
 
+#include "sim/play_fixed.h"
 #include "sim/sim_file.h"
 #include "sim/scenario_load.h"
 #include "sim/progress.h"
@@ -70,6 +71,10 @@ static void results_write(const struct sim_options *options, const struct engine
     struct result result;
     arena_init(&arena);
     metrics_result(metrics, engine, &arena, &result);
+    const bool told = options->json || !options->no_summary || options->report != NULL;
+    if (result.fleet.launched > 0 && !result.stopped && told) {
+        play_fixed(engine_scenario(engine), &interrupted, &result.fixed);
+    }
     if (options->json) {
         summary_json(&result, engine, metrics_series(metrics), &outputs->page);
     } else if (!options->no_summary) {

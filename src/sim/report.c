@@ -1,6 +1,7 @@
 /* report.c - see report.h. Writes the page: its head, the figures on top, and the sections in
  * order.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "sim/play_fixed.h"
 #include "sim/report.h"
 
 #include "sim/report_internal.h"
@@ -159,6 +160,34 @@ static void tasks_cards(const struct report_page *report)
     buf_done(&note);
 }
 
+/* Only where providers brought nodes up. */
+static void fleet_cards(const struct report_page *report)
+{
+    enum { MS_PER_HOUR_MILLI = 3600 };
+    const struct result *result = report->result;
+    const struct fleet_fixed *fixed = &result->fixed;
+    const char *currency = play_fixed_currency(engine_scenario(report->engine));
+    const int64_t cost_milli = fleet_cost_milli(&result->fleet);
+    char value[SIM_TEXT_MAX * 2];
+    char text[2][SIM_TEXT_MAX];
+    char note[NOTE_MAX];
+    if (result->fleet.launched == 0) {
+        return;
+    }
+    (void)snprintf(note, sizeof note, "%s with %s nodes always up, and a mean wait of %s",
+                   sim_text_milli(fixed->node_ms / MS_PER_HOUR_MILLI, value),
+                   sim_text_count(fixed->nodes, text[0]),
+                   sim_text_span(fixed->wait_mean_ms, text[1]));
+    report_card(report->out, sim_text_milli(result->fleet.node_ms / MS_PER_HOUR_MILLI, value),
+                "node-hours of providers", fixed->played ? note : "");
+    if (cost_milli > 0) {
+        (void)snprintf(value, sizeof value, "%s %s", sim_text_milli(cost_milli, text[0]), currency);
+        (void)snprintf(note, sizeof note, "%s with all nodes always up",
+                       sim_text_milli(fixed->cost_milli, text[1]));
+        report_card(report->out, value, "price of these nodes", fixed->played ? note : "");
+    }
+}
+
 static void promise_card(const struct report_page *report)
 {
     const struct account_result *worst = NULL;
@@ -272,6 +301,7 @@ void report_html(const struct result *result, const struct engine *engine,
     wait_cards(&report);
     slowdown_card(&report);
     tasks_cards(&report);
+    fleet_cards(&report);
     promise_card(&report);
     buf_add_str(out, "</div>");
     report_charts_allocation(&report);

@@ -17,6 +17,8 @@ void scenario_init(struct scenario *scenario)
 
 void scenario_done(struct scenario *scenario)
 {
+    market_done(&scenario->market);
+    vec_done(&scenario->flavors);
     vec_done(&scenario->pools);
     vec_done(&scenario->nodes);
     vec_done(&scenario->accounts);

@@ -7,7 +7,9 @@
 #include "base/arena.h"
 #include "base/doc.h"
 #include "base/vec.h"
+#include "core/model/flavor.h"
 #include "core/model/spec.h"
+#include "sim/market.h"
 #include "spec/quota_spec.h"
 
 enum {
@@ -114,6 +116,8 @@ struct scenario {
     int64_t repair_ms;      /* mean time until it is back */
     const char
         *default_pools[POOL_DEFAULT_COUNT]; /* for tasks that name no pool; NULL: `default` */
+    struct market market;                   /* of the providers */
+    VEC(struct flavor_spec) flavors;
     VEC(struct pool_spec) pools;
     VEC(struct cluster_node) nodes;
     VEC(struct account_spec) accounts; /* a department stands before its projects */

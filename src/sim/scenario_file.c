@@ -6,6 +6,7 @@
 #include "sim/sim_file.h"
 #include "sim/scenario_internal.h"
 #include "sim/trace_value.h"
+#include "spec/flavor_spec.h"
 #include "spec/pool_spec.h"
 
 enum { PATH_KEY_MAX = 64 };
@@ -66,6 +67,28 @@ static void pools_read(const struct doc_value *v, void *object)
             vec_push(&draft->scenario->pools, spec);
         }
     }
+}
+
+static void flavors_read(const struct doc_value *v, void *object)
+{
+    struct scenario_draft *draft = object;
+    if (!scenario_file_list(v)) {
+        return;
+    }
+    for (struct doc_value item = fields_first(v); item.doc != NULL; fields_next(&item)) {
+        struct flavor_spec spec;
+        struct error e;
+        if (flavor_spec_read(item.doc, v->in->arena, &spec, &e) != ERR_OK) {
+            scenario_file_problem(&item, &e);
+        } else {
+            vec_push(&draft->scenario->flavors, spec);
+        }
+    }
+}
+
+static void market_field_read(const struct doc_value *v, void *object)
+{
+    market_read(v, &((struct scenario_draft *)object)->scenario->market);
 }
 
 /* ---- settings: fields of the scenario itself, reached through the draft ---- */
@@ -178,6 +201,8 @@ static const struct field scenario_fields[] = {
      .read = setting_read,
      .offset = offsetof(struct scenario, lost_after_ms)},
     {.name = "defaults", .read = defaults_read},
+    {.name = "flavors", .read = flavors_read},
+    {.name = "market", .read = market_field_read},
     {.name = "pools", .read = pools_read},
     {.name = "departments", .read = scenario_accounts_departments},
     {.name = "projects", .read = scenario_accounts_projects},

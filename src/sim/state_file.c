@@ -8,6 +8,7 @@
 #include "core/model/spec_codec.h"
 #include "core/model/spec_limits.h"
 #include "sim/state_internal.h"
+#include "spec/flavor_spec.h"
 #include "spec/account_spec.h"
 #include "spec/pool_spec.h"
 #include "wire/state_json.h"
@@ -85,6 +86,20 @@ bool state_file_yes(const struct doc *map, const char *name)
 }
 
 /* ---- pools and accounts ---- */
+
+static enum err flavor_read(struct sim_state *state, const struct doc *item, struct error *e)
+{
+    const struct doc *spec = doc_get(item, "spec");
+    struct flavor_spec flavor;
+    if (spec == NULL || spec->kind != DOC_MAP) {
+        return fail(e, ERR_INVALID, "spec is missing");
+    }
+    enum err r = flavor_spec_read(spec, state->arena, &flavor, e);
+    if (r == ERR_OK) {
+        vec_push(&state->scenario->flavors, flavor);
+    }
+    return r;
+}
 
 /* An export has no past use of accounts: usage history begins with the simulation. */
 static enum err pool_read(struct sim_state *state, const struct doc *item, struct error *e)
@@ -255,7 +270,10 @@ enum err state_file_read(struct str text, const char *file, int64_t runs_ms,
     if (r == ERR_OK) {
         (void)time_text_parse(str_of(state_file_text(doc, "time")), &state.time_ms);
         scenario->begins_ms = state.time_ms;
-        r = list_each(&state, doc, "pools", pool_read, e);
+        /* A server before flavors has none. */
+        r = doc_get(doc, "flavors") == NULL ? ERR_OK
+                                            : list_each(&state, doc, "flavors", flavor_read, e);
+        r = r == ERR_OK ? list_each(&state, doc, "pools", pool_read, e) : r;
         defaults_read(&state, doc);
     }
     r = r == ERR_OK ? list_each(&state, doc, "departments", department_read, e) : r;

@@ -1,5 +1,6 @@
 /* summary.c - the summary of a run for people.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "sim/play_fixed.h"
 #include "sim/summary.h"
 
 #include "sim/summary_internal.h"
@@ -134,17 +135,47 @@ static void budgets_lines(const struct paid_sums *paid, struct buf *out)
     }
 }
 
-/* Only where providers brought nodes up. */
-static void fleet_line(const struct fleet *fleet, struct buf *out)
+enum { MS_PER_HOUR_MILLI = 3600 };
+
+/* Writes ", 51.7 EUR", where nodes have a price. */
+static void cost_add(int64_t cost_milli, const char *currency, struct buf *out)
 {
-    enum { MS_PER_HOUR_MILLI = 3600 };
+    char text[SIM_TEXT_MAX];
+    if (cost_milli > 0) {
+        buf_addf(out, ", %s%s%s", sim_text_milli(cost_milli, text),
+                 currency[0] != '\0' ? " " : " in price", currency);
+    }
+}
+
+/* Only where providers brought nodes up. */
+static void fleet_lines(const struct result *result, const struct scenario *scenario,
+                        struct buf *out)
+{
+    const struct fleet *fleet = &result->fleet;
+    const char *currency = play_fixed_currency(scenario);
     char count[SIM_TEXT_MAX];
-    char hours[SIM_TEXT_MAX];
-    if (fleet->launched > 0) {
-        buf_addf(out, "launched    %s node%s", sim_text_count(fleet->launched, count),
-                 fleet->launched == 1 ? "" : "s");
-        buf_addf(out, ", at most %s at once, %s node-hours\n", sim_text_count(fleet->most, count),
-                 sim_text_milli(fleet->node_ms / MS_PER_HOUR_MILLI, hours));
+    char text[SIM_TEXT_MAX];
+    char wait[SIM_TEXT_MAX];
+    if (fleet->launched == 0) {
+        return;
+    }
+    buf_addf(out, "launched    %s node%s", sim_text_count(fleet->launched, count),
+             fleet->launched == 1 ? "" : "s");
+    if (fleet->refused > 0) {
+        buf_addf(out, " (%s refused)", sim_text_count(fleet->refused, count));
+    }
+    buf_addf(out, ", at most %s at once, %s node-hours", sim_text_count(fleet->most, count),
+             sim_text_milli(fleet->node_ms / MS_PER_HOUR_MILLI, text));
+    cost_add(fleet_cost_milli(fleet), currency, out);
+    buf_add_char(out, '\n');
+    if (result->fixed.played) {
+        buf_addf(out, "fixed       %s node%s always up: %s node-hours",
+                 sim_text_count(result->fixed.nodes, count), result->fixed.nodes == 1 ? "" : "s",
+                 sim_text_milli(result->fixed.node_ms / MS_PER_HOUR_MILLI, text));
+        cost_add(result->fixed.cost_milli, currency, out);
+        buf_addf(out, ", mean wait %s instead of %s\n",
+                 sim_text_span(result->fixed.wait_mean_ms, text),
+                 sim_text_span(result->wait.mean_ms, wait));
     }
 }
 
@@ -317,7 +348,7 @@ void summary_text(const struct result *result, const struct scenario *scenario,
     slots_lines(result, out);
     slowdown_line(&result->slowdown, out);
     losses_line(result, out);
-    fleet_line(&result->fleet, out);
+    fleet_lines(result, scenario, out);
     budgets_lines(&result->paid, out);
     pools(result, out);
     summary_time(result, series, label_width(result), out);

@@ -1,5 +1,6 @@
 /* summary_json.c - the result of a run for programs.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "sim/play_fixed.h"
 #include "sim/summary.h"
 
 #include "base/json_out.h"
@@ -65,14 +66,36 @@ static void tasks_json(struct json_out *j, const struct result *result)
     json_out_end(j);
 }
 
-static void fleet_json(struct json_out *j, const struct fleet *fleet)
+static void fixed_json(struct json_out *j, const struct fleet_fixed *fixed)
 {
+    enum { MS_PER_HOUR_MILLI = 3600 };
+    json_out_key(j, "fixed");
+    if (!fixed->played) {
+        json_out_null(j);
+        return;
+    }
+    json_out_object(j);
+    json_out_kv_u64(j, "nodes", fixed->nodes);
+    json_out_kv_milli(j, "node_hours", fixed->node_ms / MS_PER_HOUR_MILLI);
+    json_out_kv_milli(j, "cost", fixed->cost_milli);
+    kv_seconds(j, "wait_mean", fixed->wait_mean_ms);
+    json_out_end(j);
+}
+
+static void fleet_json(struct json_out *j, const struct result *result,
+                       const struct scenario *scenario)
+{
+    const struct fleet *fleet = &result->fleet;
     enum { MS_PER_HOUR_MILLI = 3600 };
     json_out_key(j, "launched");
     json_out_object(j);
     json_out_kv_u64(j, "nodes", fleet->launched);
     json_out_kv_u64(j, "most", fleet->most);
     json_out_kv_milli(j, "node_hours", fleet->node_ms / MS_PER_HOUR_MILLI);
+    json_out_kv_u64(j, "refused", fleet->refused);
+    json_out_kv_milli(j, "cost", fleet_cost_milli(fleet));
+    json_out_kv_text(j, "currency", play_fixed_currency(scenario));
+    fixed_json(j, &result->fixed);
     json_out_end(j);
 }
 
@@ -249,7 +272,7 @@ void summary_json(const struct result *result, const struct engine *engine,
     kv_first(&j, "name_changed_first", scenario->names_changed, scenario->name_changed_first);
     tasks_json(&j, result);
     budgets_json(&j, &result->paid);
-    fleet_json(&j, &result->fleet);
+    fleet_json(&j, result, scenario);
     refusals_json(&j, result);
     json_out_kv_u64(&j, "nodes", result->nodes);
     json_out_kv_milli(&j, "slots_mean", result->capacity_milli);

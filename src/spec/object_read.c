@@ -64,6 +64,11 @@ static void text_read(const struct doc_value *v, const struct object_field *row,
         .offset = record->offset, .min = record->low, .max = record->high, .note = row->what};
     struct doc_value text = *v;
     text.field = &field;
+    if (record->low == 0 && row->otherwise_text == NULL && v->doc->kind == DOC_STRING &&
+        v->doc->text.len == 0) {
+        fields_text(&text, object); /* a name that may be left out may be empty */
+        return;
+    }
     (row->what != NULL ? fields_name : fields_text)(&text, object);
 }
 

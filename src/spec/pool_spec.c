@@ -177,17 +177,46 @@ static const struct field pool_fields[] = {
     {.name = "access", .note = "pools are open to every user for now"},
     {.name = "zones", .note = "zones do not exist yet"},
     {.name = "network", .note = "networks do not exist yet"},
-    {.name = "flavor", .note = "flavors do not exist yet"},
     {.name = "nodes", .note = "a static pool has the nodes whose agents join it"},
     {.name = "selector", .note = "label selectors do not exist yet; an agent names its pool"},
     {0},
 };
 
-void pool_spec_fields(const struct doc_value *v, void *spec)
+/* A pool with a flavor has the flavor's amounts: none of its own may be said, and those that were said before go. */
+static void flavor_amounts(const struct doc_value *v, struct pool_spec *spec)
 {
-    if (fields_read(v, pool_fields, spec) && ((struct pool_spec *)spec)->name == NULL) {
+    static const int amounts[] = {POOL_FIELD_slots, POOL_FIELD_gpus, POOL_FIELD_cpu,
+                                  POOL_FIELD_memory};
+    const struct doc_value provider = fields_child(v, "provider");
+    for (size_t i = 0; i < sizeof amounts / sizeof amounts[0]; i++) {
+        const struct object_field *row = &pool_object_fields[amounts[i]];
+        if (!object_default(row, spec) && provider.doc != NULL &&
+            fields_given(&provider, row->record.name) != NULL) {
+            fields_problem_in(&provider, row->record.name,
+                              "flavor '%.63s' says what each node has; leave it out", spec->flavor);
+        }
+        record_set(&row->record, spec, row->otherwise);
+    }
+}
+
+void pool_spec_fields(const struct doc_value *v, void *object)
+{
+    struct pool_spec *spec = object;
+    if (!fields_read(v, pool_fields, spec)) {
+        return;
+    }
+    if (spec->name == NULL) {
         fields_problem_in(v, "name", "it is missing");
     }
+    if (spec->flavor[0] == '\0') {
+        return;
+    }
+    if (spec->provider == POOL_STATIC) {
+        fields_problem_in(v, "flavor",
+                          "a static pool has the nodes whose agents join it; a "
+                          "provider.type that brings nodes up would do");
+    }
+    flavor_amounts(v, spec);
 }
 
 enum err pool_spec_read(const struct doc *doc, struct arena *arena, struct pool_spec *ret,

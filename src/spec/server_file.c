@@ -6,6 +6,7 @@
 
 #include "spec/account_spec.h"
 #include "spec/fields.h"
+#include "spec/flavor_spec.h"
 #include "spec/pool_spec.h"
 
 #include <string.h>
@@ -147,6 +148,8 @@ struct declared {
         what, sizeof(object), offsetof(object, name), reader, kind                                 \
     }
 static const struct declared pool_list = DECLARED("pool", struct pool_spec, pool_spec_fields, 0);
+static const struct declared flavor_list =
+    DECLARED("flavor", struct flavor_spec, flavor_spec_fields, 0);
 static const struct declared department_list =
     DECLARED("department", struct account_spec, account_spec_fields, ACCOUNT_DEPARTMENT);
 static const struct declared project_list =
@@ -157,6 +160,8 @@ static void declared_init(const struct declared *list, void *spec)
 {
     if (list == &pool_list) {
         pool_spec_init(spec, NULL);
+    } else if (list == &flavor_list) {
+        flavor_spec_init(spec);
     } else {
         account_spec_init(spec, list->kind);
     }
@@ -212,6 +217,12 @@ static void pools_read(const struct doc_value *v, void *object)
     file->pools = list_read(v, &pool_list, &file->pool_count);
 }
 
+static void flavors_read(const struct doc_value *v, void *object)
+{
+    struct server_file *file = object;
+    file->flavors = list_read(v, &flavor_list, &file->flavor_count);
+}
+
 static void departments_read(const struct doc_value *v, void *object)
 {
     struct server_file *file = object;
@@ -250,6 +261,7 @@ static const struct field server_fields[] = {
      .max = PATH_LEN_MAX},
     {.name = "defaults", .read = fields_inner, .inner = defaults_fields},
     {.name = "pools", .read = pools_read, .max = POOLS_MAX},
+    {.name = "flavors", .read = flavors_read, .max = FLAVORS_MAX},
     {.name = "departments", .read = departments_read, .max = ACCOUNT_CHILDREN_MAX},
     {.name = "projects", .read = projects_read, .max = ACCOUNT_CHILDREN_MAX},
     {.name = "quotas", .read = quotas_read, .max = QUOTAS_MAX},
@@ -326,6 +338,18 @@ static void project_check(const struct doc_value *v, const struct server_file *f
     }
 }
 
+static void pool_check(const struct doc_value *v, const struct server_file *file)
+{
+    const char *name = file->pools[v->index].flavor;
+    const struct flavor_spec *flavor =
+        declared_find(&flavor_list, file->flavors, file->flavor_count, name);
+    if (name[0] != '\0' && flavor == NULL) {
+        undeclared(v, "flavor", "flavor", name);
+    } else if (flavor != NULL && flavor->provider != file->pools[v->index].provider) {
+        fields_problem_in(v, "flavor", "flavor '%s' is of another provider than the pool", name);
+    }
+}
+
 static void quota_check(const struct doc_value *v, const struct server_file *file)
 {
     const struct quota_body *quota = &file->quotas[v->index];
@@ -362,7 +386,11 @@ static void references_check(const struct doc_value *v, const struct server_file
         const char *list;
         void (*check)(const struct doc_value *item, const struct server_file *file);
     } lists[] = {
-        {"departments", department_check}, {"projects", project_check}, {"quotas", quota_check}};
+        {"departments", department_check},
+        {"projects", project_check},
+        {"quotas", quota_check},
+        {"pools", pool_check},
+    };
     default_check(v, file, "gpu_pool", file->gpu_pool);
     default_check(v, file, "cpu_pool", file->cpu_pool);
     if (v->in->problems->total > 0) {

@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/fail.h"
 #include "base/str.h"
+#include "core/model/flavor.h"
 #include "core/model/spec.h"
 #include "spec/problem.h"
 #include "spec/quota_spec.h"
@@ -19,6 +20,8 @@ struct server_file {
     const char *cpu_pool;
     const struct pool_spec *pools; /* in declared order; names are unique */
     uint32_t pool_count;
+    const struct flavor_spec *flavors; /* in declared order; names are unique */
+    uint32_t flavor_count;
     const struct account_spec *departments; /* in declared order; names are unique */
     uint32_t department_count;
     const struct account_spec *projects;

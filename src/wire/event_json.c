@@ -114,6 +114,10 @@ static void more_json(struct json_out *j, const struct core *core, const struct 
     } else if (fact->type == FACT_ACCOUNT_SET) {
         json_out_kv_text(j, names_account_kind(fact->account_set.spec->kind),
                          fact->account_set.spec->name);
+    } else if (fact->type == FACT_FLAVOR_SET) {
+        json_out_kv_text(j, "flavor", fact->flavor_set.spec->name);
+    } else if (fact->type == FACT_FLAVOR_DELETED) {
+        json_out_kv_text(j, "flavor", query_flavor_name(core, fact->flavor_deleted.flavor));
     } else if (fact->type == FACT_RESERVED) {
         part_json_reservations(j, fact->reserved.at, fact->reserved.count);
     }

@@ -136,6 +136,13 @@ void object_json_pool(struct json_out *j, const struct pool_spec *spec)
     json_out_end(j);
 }
 
+void object_json_flavor(struct json_out *j, const struct flavor_spec *spec)
+{
+    json_out_put(j, "{name:%s", spec->name);
+    (void)group_json(j, &flavor_object, GROUP_TOP, NULL, spec);
+    json_out_end(j);
+}
+
 /* Writes the number of instances, or the groups. */
 static void instances_json(struct json_out *j, const struct task_spec *spec)
 {

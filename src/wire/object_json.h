@@ -10,6 +10,7 @@
 #pragma once
 
 #include "base/json_out.h"
+#include "core/model/flavor.h"
 #include "core/model/object.h"
 
 /* Writes the fields of one group into an object that the caller begins and ends. */
@@ -22,6 +23,9 @@ void object_json_task(struct json_out *j, const struct task_spec *spec, bool env
 
 /* Writes a map that pool_spec_read() reads back as an equal pool. */
 void object_json_pool(struct json_out *j, const struct pool_spec *spec);
+
+/* Writes a map that flavor_spec_read() reads back as an equal flavor. */
+void object_json_flavor(struct json_out *j, const struct flavor_spec *spec);
 
 /* Writes "accepts":["experiment", …], one kind for each bit. */
 void object_json_accepts(struct json_out *j, uint32_t accepts);

@@ -5,6 +5,7 @@
 #include "base/amount.h"
 #include "base/must.h"
 #include "core/state/elastic.h"
+#include "wire/flavor_json.h"
 #include "wire/part_json.h"
 #include "wire/reason_names.h"
 
@@ -104,6 +105,8 @@ static void word_add(const struct core *core, const struct reason *reason, struc
     } else if (str_is(word, "provider")) {
         const char *said = query_pool_refusal(query_pool(core, reason->pool));
         buf_add_str(out, said[0] != '\0' ? said : "it gave no reason");
+    } else if (str_is(word, "market")) {
+        flavor_json_text(core, query_pool(core, reason->pool), out);
     } else if (str_is(word, "have")) {
         buf_addf(out, "%u", reason->have);
     } else if (str_is(word, "are")) {

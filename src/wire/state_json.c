@@ -6,6 +6,7 @@
 #include "core/sched/order/shares.h"
 #include "core/state/history.h"
 #include "wire/attempt_key.h"
+#include "wire/flavor_json.h"
 #include "wire/object_json.h"
 #include "wire/part_json.h"
 #include "wire/quota_warn.h"
@@ -78,7 +79,9 @@ void state_json_pool(struct json_out *j, const struct core *core, const struct p
     json_out_put(j, "},launches:{live:%u,starting:%u,ending:%u,failed:%u,refusal:%s",
                  pool->launch_live, pool->launch_starting, pool->launch_count - pool->launch_live,
                  pool->launch_failures, query_pool_refusal(pool));
-    json_out_put(j, "retry_at:%td},created_at:%td}", pool->launch_retry_ms, pool->created_ms);
+    json_out_put(j, "retry_at:%td},", pool->launch_retry_ms);
+    flavor_json_market(j, core, pool, arena);
+    json_out_put(j, "created_at:%td}", pool->created_ms);
 }
 
 /* ---- nodes ---- */
@@ -320,6 +323,12 @@ void state_json(const struct core *core, int64_t now_ms, struct buf *out)
     for (const struct pool *pool = query_pool_next(core, (pool_id){0}); pool != NULL;
          pool = query_pool_next(core, pool->id)) {
         state_json_pool(&j, core, pool, &arena);
+        arena_clear(&arena);
+    }
+    json_out_put(&j, "],flavors:[");
+    for (const struct flavor *flavor = query_flavor_next(core, (flavor_id){0}); flavor != NULL;
+         flavor = query_flavor_next(core, flavor->id)) {
+        flavor_json(&j, core, flavor, &arena);
         arena_clear(&arena);
     }
     json_out_put(&j, "],nodes:[");

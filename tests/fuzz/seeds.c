@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/must.h"
 #include "core/core.h"
+#include "core/model/object.h"
 
 #include <stdio.h>
 
@@ -214,8 +215,8 @@ static void launches(struct history *h)
 {
     const pool_id pool = query_pool_named(h->core, "default")->id;
     const struct provider_answer answers[] = {
-        {{1}, PROVIDER_RUNNING, "i-1", "n1", ""},
-        {{3}, PROVIDER_FAILED, "", "", "no capacity"},
+        {{1}, PROVIDER_RUNNING, "i-1", "n1", "", PROVIDER_WHY_OTHER},
+        {{3}, PROVIDER_FAILED, "", "", "no capacity", PROVIDER_WHY_NO_CAPACITY},
     };
     step(h, (struct input){.type = INPUT_LAUNCH_ASK, .launch = {.pool = pool, .count = 3}});
     step(h, (struct input){.type = INPUT_LAUNCH_STOP, .launch = {.launch = {2}}});
@@ -223,6 +224,47 @@ static void launches(struct history *h)
     const struct pool_spec spec = {.name = "other", .title = "", .description = ""};
     step(h, (struct input){.type = INPUT_POOL_CREATE, .pool = {.spec = &spec}});
     step(h, (struct input){.type = INPUT_DEFAULTS_SET, .defaults = {{"default", "other"}}});
+}
+
+/* A flavor that is sold out in its zone, and a pool that waits for it. */
+static void flavors(struct history *h)
+{
+    static const char *const zones[] = {"a"};
+    static const char *const pools[] = {"elastic"};
+    struct flavor_spec flavor;
+    struct pool_spec pool;
+    struct task_spec task;
+    object_init(&flavor_object, &flavor);
+    flavor.name = "f";
+    flavor.zones = zones;
+    flavor.zone_count = 1;
+    step(h, (struct input){.type = INPUT_FLAVOR_SET, .flavor = {.spec = &flavor}});
+    object_init(&pool_object, &pool);
+    pool.name = pools[0];
+    pool.provider = POOL_LOCAL;
+    pool.nodes_max = 1;
+    pool.flavor = "f";
+    step(h, (struct input){.type = INPUT_POOL_CREATE, .pool = {.spec = &pool}});
+    const pool_id id = query_pool_named(h->core, pool.name)->id;
+    object_init(&task_object, &task);
+    task.argv = zones;
+    task.argv_count = 1;
+    task.pools = pools;
+    task.pool_count = 1;
+    task.slots_milli = 1000;
+    task.cpu_milli = ASK_NOTHING;
+    task.memory_bytes = ASK_NOTHING;
+    step(h, (struct input){.type = INPUT_TASK_SUBMIT, .submit = {.specs = &task, .count = 1}});
+    step(h, (struct input){.type = INPUT_PASS, .pass = {.pool = id, .work_max = 100}});
+    const struct provider_answer no = {{4}, PROVIDER_FAILED, "",
+                                       "",  "sold out",      PROVIDER_WHY_NO_CAPACITY};
+    step(h, (struct input){.type = INPUT_PROVIDER, .provider = {.answers = &no, .count = 1}});
+    step(h, (struct input){.type = INPUT_PASS, .pass = {.pool = id, .work_max = 100}});
+    snapshot_keep(h);
+    flavor.name = "g";
+    step(h, (struct input){.type = INPUT_FLAVOR_SET, .flavor = {.spec = &flavor}});
+    const flavor_id other = query_flavor_named(h->core, "g")->id;
+    step(h, (struct input){.type = INPUT_FLAVOR_DELETE, .flavor = {.flavor = other}});
 }
 
 int main(int argc, char **argv)
@@ -245,6 +287,7 @@ int main(int argc, char **argv)
     accounts(&h);
     tasks(&h);
     launches(&h);
+    flavors(&h);
     snapshot_keep(&h);
     core_free(h.core);
     arena_done(&h.arena);

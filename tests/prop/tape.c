@@ -337,14 +337,17 @@ static void rest_of_line(const struct world *world, const struct input *in)
     case INPUT_LAUNCH_ASK:
     case INPUT_LAUNCH_STOP:
     case INPUT_PROVIDER:
+    case INPUT_FLAVOR_SET:
+    case INPUT_FLAVOR_DELETE:
         break;
     }
 }
 
 void tape_input(struct world *world, const struct input *in)
 {
-    const bool launch =
-        in->type == INPUT_LAUNCH_ASK || in->type == INPUT_LAUNCH_STOP || in->type == INPUT_PROVIDER;
+    const bool launch = in->type == INPUT_LAUNCH_ASK || in->type == INPUT_LAUNCH_STOP ||
+                        in->type == INPUT_PROVIDER || in->type == INPUT_FLAVOR_SET ||
+                        in->type == INPUT_FLAVOR_DELETE;
     if (world->tape == NULL || world->tape->nested > 0 || launch) {
         return;
     }

@@ -163,9 +163,11 @@ void apply(struct core *core, const struct fact *fact)
         [FACT_ACCOUNT_DELETED] = apply_account_deleted,
         [FACT_QUOTA_SET] = apply_account_quota,
         [FACT_POOL_OPENED] = apply_fallback_opened,
+        [FACT_FLAVOR_SET] = change_flavor_set,
+        [FACT_FLAVOR_DELETED] = change_flavor_delete,
+        [FACT_FLAVOR_WAITS] = apply_pool_waits,
     };
-    must((unsigned)fact->type > 0);
-    must((unsigned)fact->type <= FACT_TYPE_MAX);
+    must(fact_type_known(fact->type));
     must(fact->time_ms >= core->time_ms);
     core->seq++;
     if (fact->type == FACT_SERVER_STARTED) {

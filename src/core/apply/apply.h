@@ -28,6 +28,7 @@ void apply_checkpoint_lost(struct core *core, const struct instance *instance);
 void apply_claim_made(struct core *core, const struct fact *fact);
 void apply_claim_dropped(struct core *core, const struct fact *fact);
 void apply_claim_evicted(struct core *core, const struct fact *fact);
+void apply_pool_waits(struct core *core, const struct fact *fact);
 void apply_pool_wake(struct core *core, const struct fact *fact);
 void apply_history_ticked(struct core *core, const struct fact *fact);
 void apply_checkpoint(struct core *core, const struct fact *fact);

@@ -11,6 +11,7 @@
 #include "core/state/fact.h"
 #include "core/state/fallback.h"
 #include "core/state/query.h"
+#include "core/state/soldout.h"
 #include "core/state/state.h"
 
 /* Older servers named the first blocked task of a pool. Nothing depends on it any more. */
@@ -63,6 +64,11 @@ void apply_pool_released(struct core *core, const struct fact *fact)
         task->releases++;
     }
     fallback_close(core, task);
+}
+
+void apply_pool_waits(struct core *core, const struct fact *fact)
+{
+    soldout_wait_set(core, fact->flavor_waits.pool, fact->flavor_waits.nodes, fact->time_ms);
 }
 
 void apply_pool_wake(struct core *core, const struct fact *fact)

@@ -47,10 +47,15 @@ enum verdict decide_account_delete(struct step *step);
 enum verdict decide_account_quota(struct step *step);
 enum verdict decide_adopt(struct step *step);
 enum verdict decide_pool_defaults(struct step *step);
+enum verdict decide_flavor_set(struct step *step);
+enum verdict decide_flavor_delete(struct step *step);
 enum verdict decide_launch_ask(struct step *step);
 enum verdict decide_launch_stop(struct step *step);
 enum verdict decide_launch_provider(struct step *step);
 
+/* May the pool (NULL: a new one) have the flavor that the spec names? */
+enum verdict decide_flavor_pool(struct step *step, const struct pool *pool,
+                                const struct pool_spec *spec);
 /* The machine of the launch is to end, for the reason `words` ("": none is given). */
 void decide_launch_end(struct step *step, const struct launch *launch, const char *words);
 /* A node has joined the pool under this name. Does it belong to a launch? */

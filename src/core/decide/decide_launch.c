@@ -39,6 +39,7 @@ enum verdict decide_launch_ask(struct step *step)
         struct fact *fact = step_fact(step, FACT_LAUNCH_ASKED);
         fact->launch.launch.v = step->core->launches.last + 1 + i;
         fact->launch.pool = pool->id;
+        fact->launch.zone = "";
     }
     return VERDICT_OK;
 }
@@ -152,6 +153,7 @@ static void ended(struct step *step, const struct launch *launch,
     fact->launch.pool = row.pool;
     fact->launch.failed = answer->says == PROVIDER_FAILED;
     fact->launch.words = text_fit(step, answer->words);
+    fact->launch.why = answer->says == PROVIDER_FAILED ? answer->why : PROVIDER_WHY_OTHER;
     if (node_goes && query_node(core, row.node)->state != NODE_REMOVED) {
         fact = step_fact(step, FACT_NODE_STATE);
         fact->node_state.node = row.node;

@@ -37,6 +37,10 @@ enum verdict decide_pool_create(struct step *step)
     if (core->pool_count >= POOLS_MAX || core->pools.last >= UINT32_MAX) {
         return step_refuse_limit(step, "pools", POOLS_MAX);
     }
+    const enum verdict verdict = decide_flavor_pool(step, NULL, spec);
+    if (verdict != VERDICT_OK) {
+        return verdict;
+    }
     struct fact *fact = step_fact(step, FACT_POOL_SET);
     fact->pool_set.pool.v = (uint32_t)core->pools.last + 1;
     fact->pool_set.spec = spec;
@@ -95,6 +99,10 @@ enum verdict decide_pool_edit(struct step *step)
     }
     if (spec->provider != (enum pool_provider)pool->provider && pool->launch_count > 0) {
         return pool_in_use(step, pool, pool->launch_count);
+    }
+    const enum verdict allowed = decide_flavor_pool(step, pool, spec);
+    if (allowed != VERDICT_OK) {
+        return allowed;
     }
     task_id first = {0};
     uint32_t away = spec->accepts != pool->accepts && !step->in->pool.force

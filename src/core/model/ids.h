@@ -41,6 +41,11 @@ typedef struct resource_id {
     uint16_t v;
 } resource_id;
 
+/* Of a kind of node that a provider sells. */
+typedef struct flavor_id {
+    uint32_t v;
+} flavor_id;
+
 /* Of a node that a provider was asked for. */
 typedef struct launch_id {
     uint64_t v;

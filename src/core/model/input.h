@@ -12,6 +12,7 @@
 
 struct account_spec; /* core/model/account.h */
 struct quota_spec;   /* core/model/quota.h */
+struct flavor_spec;  /* core/model/flavor.h */
 
 enum input_type {
     INPUT_SERVER_START, /* a server process has taken over the state: a new epoch */
@@ -42,9 +43,11 @@ enum input_type {
     INPUT_LAUNCH_ASK,   /* nodes are wanted of a pool's provider */
     INPUT_LAUNCH_STOP,  /* one of them is to end */
     INPUT_PROVIDER,     /* a provider says what became of launches */
+    INPUT_FLAVOR_SET,   /* create or edit a flavor */
+    INPUT_FLAVOR_DELETE,
 };
 
-enum { INPUT_TYPE_COUNT = INPUT_PROVIDER + 1 };
+enum { INPUT_TYPE_COUNT = INPUT_FLAVOR_DELETE + 1 };
 
 enum report_type {
     REPORT_STARTED,
@@ -167,6 +170,11 @@ struct input {
             /* the whole definition of the quota, also the fields that do not change */
             const struct quota_spec *spec;
         } quota;
+        struct {
+            flavor_id flavor; /* 0: a new flavor is created */
+            /* the whole definition of the flavor, also the fields that do not change */
+            const struct flavor_spec *spec;
+        } flavor;
         struct {
             const char *pools[POOL_DEFAULT_COUNT]; /* names of pools that exist */
         } defaults;

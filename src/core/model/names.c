@@ -67,6 +67,11 @@ static const char *const reason_names[REASON_COUNT] = {
     [REASON_POOL_EMPTY] = "pool-empty",
     [REASON_NODES_STARTING] = "nodes-starting",
     [REASON_PROVIDER_FAILED] = "provider-failed",
+    [REASON_SOLD_OUT] = "sold-out",
+    [REASON_UNKNOWN_FLAVOR] = "unknown-flavor",
+    [REASON_FLAVOR_PROVIDER] = "flavor-provider",
+    [REASON_FLAVOR_USED] = "flavor-used",
+    [REASON_FLAVOR_FIXED] = "flavor-fixed",
     [REASON_NODES_AWAY] = "nodes-away",
     [REASON_NO_ROOM] = "no-room",
     [REASON_DEVICES_BUSY] = "devices-busy",
@@ -227,6 +232,17 @@ const char *names_fallback_why(enum fallback_why why)
 {
     must((unsigned)why < FALLBACK_WHY_COUNT);
     return fallback_why_names[why];
+}
+
+const char *names_provider_why(enum provider_why why)
+{
+    static const char *const names[PROVIDER_WHY_COUNT] = {
+        [PROVIDER_WHY_OTHER] = "other",
+        [PROVIDER_WHY_NO_CAPACITY] = "no-capacity",
+        [PROVIDER_WHY_PRICE] = "price",
+        [PROVIDER_WHY_LIMIT] = "limit",
+    };
+    return (unsigned)why < PROVIDER_WHY_COUNT ? names[why] : NULL;
 }
 
 const char *names_launch_state(enum launch_state state)

@@ -23,6 +23,7 @@ const char *names_length_source(enum length_source source);
 /* "asked", "requested" … */
 const char *names_fallback_why(enum fallback_why why);
 const char *names_launch_state(enum launch_state state);
+const char *names_provider_why(enum provider_why why);
 const char *names_node_state(enum node_state state);
 /* "no-room", "gang-short" …: the reason code that API and CLI show. */
 const char *names_reason(enum reason_code code);

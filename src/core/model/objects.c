@@ -3,6 +3,7 @@
 #include "core/model/objects.h"
 
 #include "base/amount.h"
+#include "core/model/flavor.h"
 #include "core/model/object.h"
 #include "core/model/quota.h"
 #include "core/model/names.h"
@@ -89,6 +90,12 @@ const struct object_field quota_object_fields[] = {
 };
 #undef OBJECT
 
+#define OBJECT struct flavor_spec
+const struct object_field flavor_object_fields[] = {
+#include "core/model/flavor_fields.def"
+};
+#undef OBJECT
+
 #define TABLE(rows, object)                                                                        \
     {                                                                                              \
         (rows), sizeof(rows) / sizeof(rows)[0], sizeof(object)                                     \
@@ -98,6 +105,7 @@ const struct object pool_object = TABLE(pool_object_fields, struct pool_spec);
 const struct object node_object = TABLE(node_object_fields, struct node_spec);
 const struct object account_object = TABLE(account_object_fields, struct account_spec);
 const struct object quota_object = TABLE(quota_object_fields, struct quota_rules);
+const struct object flavor_object = TABLE(flavor_object_fields, struct flavor_spec);
 
 const char *objects_switch_name(unsigned off)
 {

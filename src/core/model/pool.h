@@ -123,6 +123,9 @@ struct pool {
     uint32_t surplus;
     int64_t launch_retry_ms; /* no launch is asked for before this moment */
     int64_t shrink_ms;       /* a node may go at this moment; 0: no node may go */
+    flavor_id flavor;        /* says what each node has; 0: `node_slots` and its neighbours do */
+    uint32_t sold_nodes;     /* nodes that the pool waits for, because its flavor is sold out */
+    int64_t sold_wait_ms;    /* since when the pool waits for its flavor; 0: it does not */
     struct blob *refusal; /* the provider's words about the last launch that failed; NULL: none */
     int64_t created_ms;
     uint32_t level_count; /* levels of the pool's topology */

@@ -104,8 +104,17 @@ enum reason_code {
     REASON_NODES_STARTING, /* the pool grows: `have` nodes are on their way */
     /* the pool's provider brought no node up; `text` has its words. It is asked again at `until_ms` */
     REASON_PROVIDER_FAILED,
+    /* the flavor of `pool`, `text`, is sold out. `have` nodes are on their way, and the pool waits for `need` more. The
+     * provider is asked again at `until_ms` */
+    REASON_SOLD_OUT,
+    /* refusals about flavors */
+    REASON_UNKNOWN_FLAVOR, /* there is no flavor `text` */
+    /* flavor `text` is of another provider than its pool; `pool` is 0 for a pool that is made or changed */
+    REASON_FLAVOR_PROVIDER,
+    REASON_FLAVOR_USED, /* `need` pools have flavor `text`; the first is `pool` */
+    REASON_FLAVOR_FIXED, /* `pool` has `need` nodes, or nodes on their way, of another kind than asked for */
 };
-enum { REASON_COUNT = REASON_PROVIDER_FAILED + 1 };
+enum { REASON_COUNT = REASON_FLAVOR_FIXED + 1 };
 
 struct reason {
     enum reason_code code;

@@ -207,6 +207,7 @@ struct pool_spec {
     uint32_t node_gpus; /* above 0: the slots are these GPUs */
     int64_t node_cpu_milli;
     int64_t node_memory_bytes;
+    const char *flavor; /* the name of a flavor, which says what each node has; "": none */
 };
 
 struct node_spec {

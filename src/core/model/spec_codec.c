@@ -71,6 +71,21 @@ void spec_codec_account_decode(struct bytes_reader *in, struct arena *arena,
     object_decode(&account_object, OBJECT_WHOLE, in, arena, ret);
 }
 
+void spec_codec_flavor_encode(const struct flavor_spec *spec, struct buf *out)
+{
+    object_encode(&flavor_object, spec, out);
+}
+
+void spec_codec_flavor_decode(struct bytes_reader *in, struct arena *arena, struct flavor_spec *ret)
+{
+    const char *limit;
+    int64_t max;
+    object_decode(&flavor_object, OBJECT_WHOLE, in, arena, ret);
+    if (!in->bad && !spec_limits_flavor(ret, &limit, &max)) {
+        codec_bad(in);
+    }
+}
+
 void spec_codec_quota_encode(const struct quota_row *row, struct buf *out)
 {
     object_encode(&quota_object, &row->rules, out);

@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "core/model/account.h"
+#include "core/model/flavor.h"
 #include "core/model/quota.h"
 #include "core/model/spec.h"
 
@@ -17,6 +18,7 @@ void spec_codec_pool_encode(const struct pool_spec *spec, struct buf *out);
 void spec_codec_node_encode(const struct node_spec *spec, struct buf *out);
 void spec_codec_account_encode(const struct account_spec *spec,
                                struct buf *out); /* the parent is not written */
+void spec_codec_flavor_encode(const struct flavor_spec *spec, struct buf *out);
 void spec_codec_quota_encode(const struct quota_row *row, struct buf *out);
 
 /* Reading checks every field against limits.h. A field out of bounds marks the reader bad. All pointers of
@@ -25,6 +27,8 @@ void spec_codec_task_decode(struct bytes_reader *in, struct arena *arena, struct
 void spec_codec_pool_decode(struct bytes_reader *in, struct arena *arena, struct pool_spec *ret);
 void spec_codec_account_decode(struct bytes_reader *in, struct arena *arena,
                                struct account_spec *ret);
+void spec_codec_flavor_decode(struct bytes_reader *in, struct arena *arena,
+                              struct flavor_spec *ret);
 void spec_codec_node_decode(struct bytes_reader *in, struct arena *arena, struct node_spec *ret);
 
 /* Reads a pool of version 1, as facts and states had it before pools had policies. Fields that version 1

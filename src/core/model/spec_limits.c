@@ -165,6 +165,23 @@ bool spec_limits_pool(const struct pool_spec *spec, const char **ret_limit, int6
     return spec_limits_levels_differ(spec);
 }
 
+bool spec_limits_flavor(const struct flavor_spec *spec, const char **ret_limit, int64_t *ret_max)
+{
+    if (!object_bounded(&flavor_object, spec, ret_limit, ret_max)) {
+        return false;
+    }
+    *ret_limit = "times that a zone is named";
+    *ret_max = 1;
+    for (uint32_t i = 0; i < spec->zone_count; i++) {
+        for (uint32_t j = 0; j < i; j++) {
+            if (strcmp(spec->zones[i], spec->zones[j]) == 0) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 bool spec_limits_account(const struct account_spec *spec, const char **ret_limit, int64_t *ret_max)
 {
     return object_bounded(&account_object, spec, ret_limit, ret_max);

@@ -24,6 +24,7 @@
 #include "core/model/task.h"
 #include "core/sched/order/form_chunk.h"
 #include "core/sched/order/tally.h"
+#include "core/sched/grow_zone.h"
 #include "core/sched/place/search.h"
 #include "core/state/elastic.h"
 #include "core/state/fallback.h"
@@ -254,8 +255,11 @@ int64_t grow_decide(struct trial *trial, const struct input *in, struct facts *o
         return 0;
     }
     surplus_end(trial, pool, in, out);
-    if (out->count > before || pool->launch_live >= pool->nodes_max) {
+    if (out->count > before) {
         return 0;
+    }
+    if (pool->launch_live >= pool->nodes_max) {
+        return pool->sold_nodes > 0 ? grow_zone_ask(core, pool, 0, in, out) : 0;
     }
     if (pool->launch_retry_ms > in->now_ms) {
         return pool->launch_retry_ms;
@@ -263,11 +267,10 @@ int64_t grow_decide(struct trial *trial, const struct input *in, struct facts *o
     uint32_t wanted = nodes_wanted(trial, pool, out->arena);
     const uint64_t left = LAUNCHES_MAX - core->launches.count;
     wanted = wanted < left ? wanted : (uint32_t)left;
-    for (uint32_t i = 0; i < wanted; i++) {
-        struct fact *fact = fact_list_add(out, in, FACT_LAUNCH_ASKED);
-        fact->launch.launch.v = core->launches.last + 1 + i;
-        fact->launch.pool = pool->id;
+    if (pool->flavor.v != 0) {
+        return grow_zone_ask(core, pool, wanted, in, out);
     }
+    grow_zone_launches(core, pool, "", wanted, in, out);
     return 0;
 }
 

@@ -6,6 +6,7 @@
 
 #include "core/model/account.h"
 #include "core/model/claim.h"
+#include "core/model/flavor.h"
 #include "core/model/form.h"
 #include "core/model/ids.h"
 #include "core/model/launch.h"
@@ -52,6 +53,9 @@ void change_pool_wake_set(struct core *core, struct pool *pool, int64_t at_ms);
 
 /* Sets the provider's name for the machine and its last words, each with its NUL. */
 void change_launch_text_set(struct launch *launch, const char *name, const char *words);
+
+/* Sets the zone of a new launch; NULL or "": none. */
+void change_launch_zone_set(struct launch *launch, const char *zone);
 
 /* The facts of that name. */
 void change_launch_asked(struct core *core, const struct fact *fact);
@@ -152,6 +156,17 @@ void change_node_release(struct node *node, const struct instance *instance,
 
 /* Computes all free amounts of a node from its totals and the instances on it. */
 void change_node_recount(const struct core *core, struct node *node);
+
+/* ---- flavors ---- */
+
+/* The facts of that name. Setting a flavor keeps what is known about zones that stay. */
+void change_flavor_set(struct core *core, const struct fact *fact);
+void change_flavor_delete(struct core *core, const struct fact *fact);
+
+struct flavor *change_flavor_edit(struct core *core, flavor_id id); /* must exist */
+
+/* Gives the pool the flavor that the name says; "": none. A pool that gets another flavor leaves the waiting list. */
+void change_flavor_pool_set(struct core *core, struct pool *pool, const char *name);
 
 /* ---- accounts ---- */
 

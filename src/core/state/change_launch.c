@@ -10,6 +10,7 @@
 #include "core/state/elastic.h"
 #include "core/state/fact.h"
 #include "core/state/query.h"
+#include "core/state/soldout.h"
 
 #include <string.h>
 
@@ -23,6 +24,11 @@ void change_launch_text_set(struct launch *launch, const char *name, const char 
     blob_unref(launch->text);
     launch->text = blob_new(text.data, text.len);
     buf_done(&text);
+}
+
+void change_launch_zone_set(struct launch *launch, const char *zone)
+{
+    launch->zone = zone != NULL && zone[0] != '\0' ? blob_new(zone, strlen(zone) + 1) : NULL;
 }
 
 void change_launch_asked(struct core *core, const struct fact *fact)
@@ -40,7 +46,9 @@ void change_launch_asked(struct core *core, const struct fact *fact)
     }
     launch->state = LAUNCH_ASKED;
     change_launch_text_set(launch, "", "");
+    change_launch_zone_set(launch, fact->launch.zone);
     elastic_launch_close(core, &(struct launch){0}, launch);
+    soldout_asked(core, launch, fact->time_ms);
 }
 
 /* The node of a launch that ends takes no more starts. */
@@ -60,12 +68,19 @@ static bool is_vain(const struct launch *launch, int64_t now_ms)
     return launch->node.v == 0 && launch->join_by_ms != 0 && launch->join_by_ms <= now_ms;
 }
 
+/* Does the provider have a machine for the launch: is it up, or has it a name? */
+static bool exists(const struct launch *launch)
+{
+    return launch->state == LAUNCH_RUNNING || query_launch_name(launch)[0] != '\0';
+}
+
 void change_launch_changed(struct core *core, const struct fact *fact)
 {
     struct launch *launch = table_edit(&core->launches, fact->launch.launch.v);
     must(launch != NULL);
     must(fact->launch.state != LAUNCH_ASKED);
     const struct launch before = *launch;
+    const bool existed = exists(launch);
     const bool elastic = elastic_pool(query_pool(core, launch->pool));
     launch->state = (uint8_t)fact->launch.state;
     launch->node = fact->launch.node;
@@ -79,6 +94,9 @@ void change_launch_changed(struct core *core, const struct fact *fact)
     }
     change_launch_text_set(launch, fact->launch.name, fact->launch.words);
     elastic_launch_close(core, &before, launch);
+    if (fact->launch.state != LAUNCH_ENDING && exists(launch) && !existed) {
+        soldout_works(core, launch);
+    }
     const bool ends = before.state != LAUNCH_ENDING && fact->launch.state == LAUNCH_ENDING;
     if (elastic && ends && is_vain(launch, fact->time_ms)) {
         elastic_failed(core, before.pool, fact->time_ms, fact->launch.words);
@@ -93,11 +111,15 @@ void change_launch_ended(struct core *core, const struct fact *fact)
     const struct launch *launch = query_launch(core, fact->launch.launch);
     must(launch != NULL);
     const struct launch before = *launch;
-    const bool joined = launch->node.v != 0;
+    const bool vain = launch->node.v == 0 && launch->state != LAUNCH_ENDING;
+    const bool sold_out = vain && soldout_failed(core, launch, fact->launch.why, fact->time_ms);
+    soldout_ended(core, launch);
     table_remove(&core->launches, fact->launch.launch.v);
     elastic_launch_close(core, &before, &(struct launch){0});
     if (elastic_pool(query_pool(core, before.pool))) {
-        if (!joined && before.state != LAUNCH_ENDING) {
+        if (sold_out) {
+            elastic_refusal_set(core, before.pool, fact->launch.words);
+        } else if (vain) {
             elastic_failed(core, before.pool, fact->time_ms, fact->launch.words);
         }
         change_pool_due(core, before.pool);

@@ -167,6 +167,7 @@ static void provider_set(struct core *core, struct pool *pool, const struct pool
     pool->max_starting_ms = spec->max_starting_ms;
     pool->node_cpu_milli = spec->node_cpu_milli;
     pool->node_memory_bytes = spec->node_memory_bytes;
+    change_flavor_pool_set(core, pool, spec->flavor != NULL ? spec->flavor : "");
     elastic_joined(core, pool->id);
     elastic_shrink_update(core, pool->id);
 }
@@ -245,6 +246,7 @@ void change_pool_delete(struct core *core, const struct fact *fact)
     must(pool->node_count == 0);
     change_pool_reserved_set(core, id, NULL, 0);
     change_pool_wake_set(core, pool, 0);
+    change_flavor_pool_set(core, pool, "");
     history_drop(core, pool);
     pool->deleted = 1;
     core->pool_count--;

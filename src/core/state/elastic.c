@@ -14,6 +14,7 @@
 #include "core/state/change.h"
 #include "core/state/key.h"
 #include "core/state/query.h"
+#include "core/state/soldout.h"
 #include "core/state/state.h"
 
 #include <string.h>
@@ -197,6 +198,13 @@ void elastic_shrink_update(struct core *core, pool_id id)
 
 /* ---- failures ---- */
 
+void elastic_refusal_set(struct core *core, pool_id id, const char *words)
+{
+    struct pool *pool = change_pool_edit(core, id);
+    blob_unref(pool->refusal);
+    pool->refusal = words[0] != '\0' ? blob_new(words, strlen(words) + 1) : NULL;
+}
+
 void elastic_failed(struct core *core, pool_id id, int64_t now_ms, const char *words)
 {
     struct pool *pool = change_pool_edit(core, id);
@@ -204,9 +212,11 @@ void elastic_failed(struct core *core, pool_id id, int64_t now_ms, const char *w
         pool->launch_failures < RETRY_DOUBLINGS_MAX ? pool->launch_failures : RETRY_DOUBLINGS_MAX;
     pool->launch_failures += pool->launch_failures < UINT32_MAX;
     pool->launch_retry_ms = now_ms + ((int64_t)RETRY_MS << doublings);
-    blob_unref(pool->refusal);
-    pool->refusal = words[0] != '\0' ? blob_new(words, strlen(words) + 1) : NULL;
+    elastic_refusal_set(core, id, words);
     change_pool_due(core, id);
+    if (pool->flavor.v != 0) {
+        soldout_next_due(core, pool->flavor); /* another pool may ask meanwhile */
+    }
 }
 
 void elastic_joined(struct core *core, pool_id id)
@@ -214,6 +224,5 @@ void elastic_joined(struct core *core, pool_id id)
     struct pool *pool = change_pool_edit(core, id);
     pool->launch_failures = 0;
     pool->launch_retry_ms = 0;
-    blob_unref(pool->refusal);
-    pool->refusal = NULL;
+    elastic_refusal_set(core, id, "");
 }

@@ -15,6 +15,7 @@
 #include "core/model/account.h"
 #include "core/model/claim.h"
 #include "core/model/fallback.h"
+#include "core/model/flavor.h"
 #include "core/model/form.h"
 #include "core/model/ids.h"
 #include "core/model/input.h"
@@ -36,14 +37,14 @@ enum fact_type {
 #include "core/state/facts.def"
 };
 #undef FACT
-/* The highest number. Numbers may be left out: such a type has no name. */
-#define FACT(number, code, ...) char code[number];
+/* The numbers ascend. The last row has the highest number; some numbers have no row. */
+#define FACT(number, code, ...) FACT_NUMBER_##code = (number),
 enum {
-    FACT_TYPE_MAX = sizeof(union {
 #include "core/state/facts.def"
-    })
+    FACT_NUMBER_END
 };
 #undef FACT
+enum { FACT_TYPE_MAX = FACT_NUMBER_END - 1 };
 
 /* A task's new rank. */
 struct task_rank {
@@ -51,7 +52,10 @@ struct task_rank {
     int64_t rank;
 };
 
-/* The name of a type: "task-submitted" …. Events of the API have the same names. NULL: no type has the number. */
+/* Is there a type of this number? */
+bool fact_type_known(uint64_t number);
+
+/* The name of a type: "task-submitted" …. Events of the API have the same names. */
 const char *fact_type_name(enum fact_type type);
 
 /* The fields of the type's body, as members of struct fact. */
@@ -246,12 +250,26 @@ struct fact {
             bool failed;             /* ended: there never was a machine */
             const char *name;        /* changed: the provider's for the machine */
             const char *words;       /* changed, ended: the provider's */
+            const char *zone;        /* asked: of the flavor; "": none */
+            enum provider_why why;   /* ended */
         } launch;                    /* asked, changed, ended */
         struct {
             account_id account;
             pool_id pool;
             const struct quota_row *row; /* no term says only the defaults */
         } quota_set;
+        struct {
+            flavor_id flavor;
+            const struct flavor_spec *spec;
+        } flavor_set;
+        struct {
+            flavor_id flavor;
+        } flavor_deleted;
+        struct {
+            pool_id pool;
+            uint32_t
+                nodes; /* that the pool waits for, because its flavor is sold out; 0: no more */
+        } flavor_waits;
     };
 };
 

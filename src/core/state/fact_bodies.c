@@ -51,6 +51,8 @@ OBJECT(pool_spec, pool_set.spec, spec_codec_pool_encode,
 OBJECT(node_spec, node_set.spec, spec_codec_node_encode, spec_codec_node_decode(in, arena, made))
 OBJECT(account_spec, account_set.spec, spec_codec_account_encode,
        spec_codec_account_decode(in, arena, made))
+OBJECT(flavor_spec, flavor_set.spec, spec_codec_flavor_encode,
+       spec_codec_flavor_decode(in, arena, made))
 OBJECT(quota_row, quota_set.row, spec_codec_quota_encode,
        spec_codec_quota_decode(in, RESOURCES_MAX, made))
 

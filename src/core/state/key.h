@@ -49,8 +49,12 @@ enum order {
     ORDER_LAUNCH_IDLE,
     /* pool, task, 0, 0: waiting tasks that open their next pool when this pool has no capacity */
     ORDER_FALLBACK,
+    ORDER_FLAVOR_NAME, /* hash of the name, flavor, 0, 0 */
+    ORDER_FLAVOR_POOL, /* flavor, pool, 0, 0: pools that have the flavor and are not deleted */
+    /* flavor, since when, pool, 0: pools that wait because their flavor is sold out, first come first served */
+    ORDER_FLAVOR_WAIT,
 };
-enum { ORDER_COUNT = ORDER_FALLBACK + 1 };
+enum { ORDER_COUNT = ORDER_FLAVOR_WAIT + 1 };
 
 /* The domains of one level of a pool lie together. */
 #define LEVEL_KEY(pool, level) ((uint64_t)(pool).v << 32 | (uint64_t)(level))

@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "core/model/account.h"
 #include "core/model/claim.h"
+#include "core/model/flavor.h"
 #include "core/model/ids.h"
 #include "core/model/launch.h"
 #include "core/model/node.h"
@@ -113,6 +114,23 @@ uint32_t query_resource_count(const struct core *core);
 /* How an archived task ended: TASK_COMPLETED, FAILED, KILLED or UNKNOWN. TASK_PENDING: the task never existed
  * or is not archived. */
 enum task_state query_task_outcome(const struct core *core, task_id id);
+
+/* ---- flavors ---- */
+
+const struct flavor *query_flavor(const struct core *core, flavor_id id); /* NULL: there is none */
+const struct flavor *query_flavor_named(const struct core *core, const char *name);
+const struct flavor *query_flavor_next(const struct core *core, flavor_id after); /* by id */
+const char *query_flavor_name(const struct core *core, flavor_id id);             /* "" for none */
+void query_flavor_spec(const struct core *core, flavor_id id, struct arena *arena,
+                       struct flavor_spec *ret);
+/* The name of a zone, by its number from 0; "": the flavor has no zones. */
+const char *query_flavor_zone(const struct flavor *flavor, uint32_t zone);
+/* The pools of a flavor, in order of id. Start with pool 0; NULL at the end. */
+const struct pool *query_flavor_pool_next(const struct core *core, flavor_id id, pool_id after);
+/* The flavor's zone of this name; -1: there is none. */
+int query_flavor_zone_named(const struct flavor *flavor, const char *name);
+/* The zone where the machine of a launch was asked for; "": none. */
+const char *query_launch_zone(const struct launch *launch);
 
 /* ---- accounts ---- */
 

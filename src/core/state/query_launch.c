@@ -28,3 +28,8 @@ const char *query_launch_words(const struct launch *launch)
     const char *name = query_launch_name(launch);
     return name + strlen(name) + 1;
 }
+
+const char *query_launch_zone(const struct launch *launch)
+{
+    return launch->zone != NULL ? blob_bytes(launch->zone).p : "";
+}

@@ -108,6 +108,7 @@ struct core {
     struct table usages;    /* struct usage_row, by ACCOUNT_KEY, derived; no row: all zero */
     struct table histories; /* struct history_row, by ACCOUNT_KEY, of pools that look back */
     struct table launches;  /* struct launch, by launch_id; ended ones leave */
+    struct table flavors;   /* struct flavor, by flavor_id; a deleted flavor is removed */
     struct table domains;   /* struct domain, by domain_id, derived */
     struct table users;     /* struct user_row, by user_id, derived */
     struct table

@@ -4,6 +4,7 @@
 #include "core/state/state_codec.h"
 
 const struct state_section *const state_codec_sections[STATE_SECTION_COUNT] = {
+    &state_codec_flavor,
     &state_codec_pool,         &state_codec_account,          &state_codec_account_quota,
     &state_codec_node,         &state_codec_node_shape,       &state_codec_task,
     &state_codec_task_key,     &state_codec_task_outcome,     &state_codec_claim,
@@ -36,6 +37,7 @@ static const struct record_field numbers[] = {
     NUMBER(task_counts[TASK_KILLED], STATE_ROW_MAX),
     NUMBER(task_counts[TASK_UNKNOWN], STATE_ROW_MAX),
     NUMBER(launches.last, STATE_ROW_MAX, .since = STATE_VERSION_GROWTH),
+    NUMBER(flavors.last, UINT32_MAX, .since = STATE_VERSION_POOLS),
 };
 const struct record_table state_codec_numbers = RECORD_TABLE(struct core, numbers);
 

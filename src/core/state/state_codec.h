@@ -41,7 +41,7 @@ enum {
     STATE_VERSION_TURNS = 12,
     STATE_VERSION_LOSSES = 13,  /* losses of instances, and until when tasks wait after a loss */
     STATE_VERSION_ELASTIC = 14, /* failed launches of pools, nodes of launches without work */
-    STATE_VERSION_POOLS = 15,   /* tasks with several pools */
+    STATE_VERSION_POOLS = 15,   /* tasks with several pools, flavors, zones of launches */
     STATE_VERSION = 15,
 };
 
@@ -107,10 +107,10 @@ extern const struct state_section state_codec_pool, state_codec_pool_history,
     state_codec_account_quota, state_codec_node, state_codec_node_shape, state_codec_task,
     state_codec_task_key, state_codec_task_outcome, state_codec_task_length, state_codec_claim,
     state_codec_claim_eviction, state_codec_launch, state_codec_launch_defaults,
-    state_codec_fallback, state_codec_fallback_surplus;
+    state_codec_fallback, state_codec_fallback_surplus, state_codec_flavor;
 
 /* All sections. Each section refers only to rows of earlier sections. */
-enum { STATE_SECTION_COUNT = 18 };
+enum { STATE_SECTION_COUNT = 19 };
 extern const struct state_section *const state_codec_sections[STATE_SECTION_COUNT];
 
 /* Members of struct core in the head of the bytes: first state_codec_head, then the highest row numbers given

@@ -6,6 +6,8 @@
 #include "core/state/fact.h"
 #include "core/state/state_codec.h"
 
+#include <string.h>
+
 static void defaults_put(const struct core *core, struct buf *out)
 {
     for (unsigned i = 0; i < POOL_DEFAULT_COUNT; i++) {
@@ -47,6 +49,7 @@ static void launch_put(const struct core *core, const void *row, struct buf *out
     const struct launch *launch = row;
     bytes_put_text(out, query_launch_name(launch));
     bytes_put_text(out, query_launch_words(launch));
+    bytes_put_text(out, query_launch_zone(launch));
 }
 
 /* The node of a launch of a provider has no other launch, and has no work while it is idle. */
@@ -79,6 +82,8 @@ static bool launch_get(struct state_reader *r, uint64_t id, const void *read)
 {
     const char *name = bytes_get_text(&r->in, &r->arena, TEXT_LEN_MAX);
     const char *words = bytes_get_text(&r->in, &r->arena, TEXT_LEN_MAX);
+    const char *zone =
+        r->version < STATE_VERSION_POOLS ? "" : bytes_get_text(&r->in, &r->arena, NAME_LEN_MAX);
     const bool silent = name[0] == '\0' && words[0] == '\0';
     if (r->in.bad || r->core->launches.count >= LAUNCHES_MAX ||
         !launch_sound(r->core, read, silent)) {
@@ -88,7 +93,26 @@ static bool launch_get(struct state_reader *r, uint64_t id, const void *read)
     *launch = *(const struct launch *)read;
     launch->id.v = id;
     change_launch_text_set(launch, name, words);
+    change_launch_zone_set(launch, zone);
     elastic_launch_close(r->core, &(struct launch){0}, launch);
+    return true;
+}
+
+/* A launch that asks whether a zone is still sold out was asked for in this zone. */
+static bool probes_sound(struct state_reader *r)
+{
+    for (const struct flavor *flavor = query_flavor_next(r->core, (flavor_id){0}); flavor != NULL;
+         flavor = query_flavor_next(r->core, flavor->id)) {
+        for (uint32_t i = 0; i < flavor->zone_count; i++) {
+            const launch_id probe = flavor->zones[i].probe;
+            const struct launch *launch = query_launch(r->core, probe);
+            if (probe.v != 0 &&
+                (launch == NULL || query_pool(r->core, launch->pool)->flavor.v != flavor->id.v ||
+                 strcmp(query_launch_zone(launch), query_flavor_zone(flavor, i)) != 0)) {
+                return false;
+            }
+        }
+    }
     return true;
 }
 
@@ -97,4 +121,5 @@ const struct state_section state_codec_launch = {"launches",
                                                  STATE_ROWS(launches, launches),
                                                  STATE_FIELDS(struct launch, launch_fields),
                                                  .put = launch_put,
-                                                 .get = launch_get};
+                                                 .get = launch_get,
+                                                 .end = probes_sound};

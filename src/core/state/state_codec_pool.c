@@ -8,6 +8,7 @@
 #include "core/state/change.h"
 #include "core/state/fact.h"
 #include "core/state/history.h"
+#include "core/state/soldout.h"
 #include "core/state/state_codec.h"
 
 #include <string.h>
@@ -113,6 +114,8 @@ static const struct record_field pool_fields[] = {
     {.type = RECORD_OWN, .put = credits_put, .read = credits_read},
     STATE_FIELD(struct pool, UINT, launch_failures, 0, UINT32_MAX, .since = STATE_VERSION_ELASTIC),
     STATE_TIME(struct pool, launch_retry_ms, .since = STATE_VERSION_ELASTIC),
+    STATE_FIELD(struct pool, UINT, sold_nodes, 0, POOL_NODES_MAX, .since = STATE_VERSION_POOLS),
+    STATE_TIME(struct pool, sold_wait_ms, .since = STATE_VERSION_POOLS),
 };
 
 /* The provider's words about the last launch that failed. */
@@ -120,6 +123,21 @@ static void refusal_put(const struct core *core, const void *row, struct buf *ou
 {
     (void)core;
     bytes_put_text(out, query_pool_refusal(row));
+}
+
+/* The pool has the flavor that its spec names, and waits for it where it waited. */
+static bool flavor_get(struct core *core, const struct pool *pool, const struct pool_spec *spec,
+                       const struct pool *read)
+{
+    const bool waits = read->sold_nodes > 0;
+    const struct flavor *flavor = query_flavor(core, pool->flavor);
+    if ((!pool->deleted && (flavor == NULL) != (spec->flavor[0] == '\0')) ||
+        (flavor != NULL && flavor->provider != spec->provider) || (waits && flavor == NULL) ||
+        waits != (read->sold_wait_ms != 0)) {
+        return false;
+    }
+    soldout_wait_set(core, pool->id, read->sold_nodes, read->sold_wait_ms);
+    return true;
 }
 
 static bool pool_get(struct state_reader *r, uint64_t id, const void *row)
@@ -155,7 +173,7 @@ static bool pool_get(struct state_reader *r, uint64_t id, const void *row)
     pool->launch_failures = read->launch_failures;
     pool->launch_retry_ms = read->launch_retry_ms;
     pool->refusal = refusal[0] != '\0' ? blob_new(refusal, strlen(refusal) + 1) : NULL;
-    return true;
+    return flavor_get(r->core, pool, &spec, read);
 }
 
 const struct state_section state_codec_pool = {"pools",

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "reasons_others.h"
 
+#include "core/model/object.h"
 #include "reason_rig.h"
 
 enum { MINUTE_MS = 60000 };
@@ -376,5 +377,82 @@ void a_draining_node_that_helps(void **state)
     struct input resume = {.type = INPUT_NODE_EDIT, .node = {.node = idle, .edit = &drain}};
     assert_int_equal(rig_do(&org.rig, resume), VERDICT_OK);
     starts(&org, task);
+    org_done(&org);
+}
+
+/* ---- flavors ---- */
+
+static void flavor_make(struct org *org, struct flavor_spec *spec)
+{
+    object_init(&flavor_object, spec);
+    spec->name = "f";
+    spec->slots = 2;
+    struct input in = {.type = INPUT_FLAVOR_SET, .flavor = {.spec = spec}};
+    assert_int_equal(rig_do(&org->rig, in), VERDICT_OK);
+}
+
+static void pool_of_flavor(struct pool_spec *spec)
+{
+    spec->provider = POOL_LOCAL;
+    spec->nodes_max = 1;
+    spec->flavor = "f";
+}
+
+void a_flavor_that_is_sold_out(void **state)
+{
+    (void)state;
+    struct org org;
+    struct flavor_spec flavor;
+    org_init(&org);
+    flavor_make(&org, &flavor);
+    org_pool(&org, pool_of_flavor);
+    const task_id task = submit(&org, slots(2));
+    (void)org_pass(&org);
+    const struct provider_answer no = {.launch = {1},
+                                       .says = PROVIDER_FAILED,
+                                       .name = "",
+                                       .node = "",
+                                       .words = "no capacity",
+                                       .why = PROVIDER_WHY_NO_CAPACITY};
+    struct input in = {.type = INPUT_PROVIDER, .provider = {.answers = &no, .count = 1}};
+    assert_int_equal(rig_do(&org.rig, in), VERDICT_OK);
+    (void)org_pass(&org);
+    const struct reason why = waits(&org, task, REASON_SOLD_OUT);
+    assert_int_equal(why.need, 1);
+    org.rig.now_ms = why.until_ms;
+    (void)org_pass(&org);
+    (void)rig_node(&org.rig, "default-2", 2, 0, 9);
+    starts(&org, task);
+    org_done(&org);
+}
+
+void flavors_that_cannot_be_had(void **state)
+{
+    (void)state;
+    struct org org;
+    struct flavor_spec flavor;
+    struct pool_spec pool;
+    org_init(&org);
+    flavor_make(&org, &flavor);
+    object_init(&pool_object, &pool);
+    pool.name = "blue";
+    pool_of_flavor(&pool);
+    struct input in = {.type = INPUT_POOL_CREATE, .pool = {.spec = &pool}};
+    pool.flavor = "none";
+    (void)refuses(&org, in, REASON_UNKNOWN_FLAVOR);
+    pool.flavor = "f";
+    pool.provider = POOL_STATIC;
+    (void)refuses(&org, in, REASON_FLAVOR_PROVIDER);
+    pool.provider = POOL_LOCAL;
+    assert_int_equal(rig_do(&org.rig, in), VERDICT_OK);
+    const flavor_id id = query_flavor_named(org.rig.core, "f")->id;
+    struct input end = {.type = INPUT_FLAVOR_DELETE, .flavor = {.flavor = id}};
+    assert_int_equal(refuses(&org, end, REASON_FLAVOR_USED).need, 1);
+    struct input ask = {.type = INPUT_LAUNCH_ASK, .launch = {.count = 1}};
+    ask.launch.pool = query_pool_named(org.rig.core, "blue")->id;
+    assert_int_equal(rig_do(&org.rig, ask), VERDICT_OK);
+    flavor.slots = 3;
+    struct input edit = {.type = INPUT_FLAVOR_SET, .flavor = {.flavor = id, .spec = &flavor}};
+    assert_int_equal(refuses(&org, edit, REASON_FLAVOR_FIXED).need, 1);
     org_done(&org);
 }

@@ -15,3 +15,5 @@ void what_is_promised_to_another(void **state);
 void a_priority_that_helps(void **state);
 void a_place_ahead_of_the_holder(void **state);
 void a_draining_node_that_helps(void **state);
+void a_flavor_that_is_sold_out(void **state);
+void flavors_that_cannot_be_had(void **state);

@@ -44,6 +44,20 @@ static const struct pool_spec pool_spec = {.name = "p",
                                            .node_idle_ms = NODE_IDLE_MS_DEFAULT,
                                            .max_starting_ms = MAX_STARTING_MS_DEFAULT,
                                            .node_slots = 1};
+static const char *const zones[] = {"a", "b"};
+static const struct flavor_spec flavor_spec = {.name = "v100",
+                                               .description = "d",
+                                               .provider = POOL_LOCAL,
+                                               .native = "p3.16xlarge",
+                                               .slots = 8,
+                                               .gpus = 8,
+                                               .cpu_milli = 64000,
+                                               .memory_bytes = (int64_t)488 << 30,
+                                               .zones = zones,
+                                               .zone_count = 2,
+                                               .price_milli = 24480,
+                                               .currency = "USD",
+                                               .spot = true};
 static const struct account_spec account_spec = {
     .kind = ACCOUNT_PROJECT, .name = "vision", .title = "V", .description = "d"};
 static const struct quota_row quota_row = {
@@ -269,6 +283,25 @@ static void fill_launch(struct fact *fact)
     fact->launch.failed = true;
     fact->launch.name = "i-0abc";
     fact->launch.words = "InsufficientInstanceCapacity";
+    fact->launch.zone = "a";
+    fact->launch.why = PROVIDER_WHY_NO_CAPACITY;
+}
+
+static void fill_flavor_set(struct fact *fact)
+{
+    fact->flavor_set.flavor.v = 5;
+    fact->flavor_set.spec = &flavor_spec;
+}
+
+static void fill_flavor_deleted(struct fact *fact)
+{
+    fact->flavor_deleted.flavor.v = 5;
+}
+
+static void fill_flavor_waits(struct fact *fact)
+{
+    fact->flavor_waits.pool.v = 2;
+    fact->flavor_waits.nodes = 7;
 }
 
 static void fill_history_ticked(struct fact *fact)
@@ -407,15 +440,6 @@ static void fill_pool_opened(struct fact *fact)
     fact->pool_opened.why = FALLBACK_LOST;
 }
 
-/* The next type that is in use, behind `type`; above FACT_TYPE_MAX: there is none. */
-static unsigned type_next(unsigned type)
-{
-    do {
-        type++;
-    } while (type <= FACT_TYPE_MAX && fact_type_name((enum fact_type)type) == NULL);
-    return type;
-}
-
 /* A fact of each type with every field set. */
 static void fact_of(enum fact_type type, struct fact *fact)
 {
@@ -463,6 +487,9 @@ static void fact_of(enum fact_type type, struct fact *fact)
         [FACT_DEPENDENTS_RELEASED] = fill_released,
         [FACT_HOLD_ENDED] = fill_task_queued,
         [FACT_POOL_OPENED] = fill_pool_opened,
+        [FACT_FLAVOR_SET] = fill_flavor_set,
+        [FACT_FLAVOR_DELETED] = fill_flavor_deleted,
+        [FACT_FLAVOR_WAITS] = fill_flavor_waits,
     };
     *fact = (struct fact){
         .type = type, .version = 1, .time_ms = 1700000000000, .actor = "user:x", .cause = "r-1"};
@@ -477,12 +504,21 @@ static void encode(const struct fact *fact, struct buf *out)
     assert_false(out->full);
 }
 
+/* The next type; FACT_TYPE_MAX + 1: there is none. Some numbers have no type. */
+static unsigned type_after(unsigned type)
+{
+    do {
+        type++;
+    } while (type <= FACT_TYPE_MAX && !fact_type_known(type));
+    return type;
+}
+
 static void every_fact_comes_back_byte_for_byte(void **state)
 {
     (void)state;
     struct arena arena;
     arena_init(&arena);
-    for (unsigned type = type_next(0); type <= FACT_TYPE_MAX; type = type_next(type)) {
+    for (unsigned type = type_after(0); type <= FACT_TYPE_MAX; type = type_after(type)) {
         struct fact fact;
         fact_of((enum fact_type)type, &fact);
         struct buf bytes;
@@ -553,7 +589,7 @@ static void cut_off_facts_are_refused_at_each_byte(void **state)
     (void)state;
     struct arena arena;
     arena_init(&arena);
-    for (unsigned type = type_next(0); type <= FACT_TYPE_MAX; type = type_next(type)) {
+    for (unsigned type = type_after(0); type <= FACT_TYPE_MAX; type = type_after(type)) {
         struct fact fact;
         fact_of((enum fact_type)type, &fact);
         struct buf bytes;
@@ -583,7 +619,7 @@ static void damaged_facts_are_read_or_refused_never_worse(void **state)
     struct buf map; /* of each fact how many of the 256 values of each byte are read */
     arena_init(&arena);
     buf_init(&map, BYTES_MAX);
-    for (unsigned type = type_next(0); type <= FACT_TYPE_MAX; type = type_next(type)) {
+    for (unsigned type = type_after(0); type <= FACT_TYPE_MAX; type = type_after(type)) {
         struct fact fact;
         fact_of((enum fact_type)type, &fact);
         struct buf bytes;
@@ -693,7 +729,7 @@ static void a_change_of_coding_needs_a_new_version(void **state)
     }
     whole = shape(shape(whole, &state_codec_head), &state_codec_numbers);
     coding_known(file, "state", STATE_VERSION, whole);
-    for (unsigned type = type_next(0); type <= FACT_TYPE_MAX; type = type_next(type)) {
+    for (unsigned type = type_after(0); type <= FACT_TYPE_MAX; type = type_after(type)) {
         struct fact fact;
         struct buf bytes;
         fact_of((enum fact_type)type, &fact);
@@ -755,6 +791,28 @@ static void a_pool_of_version_1_has_the_defaults(void **state)
     buf_done(&newest);
     arena_done(&arena);
     free((void *)(uintptr_t)bytes.p);
+}
+
+/* A launch of version 1 has no zone, and its end does not say why. */
+static void launches_of_version_1_are_read(void **state)
+{
+    (void)state;
+    struct arena arena;
+    arena_init(&arena);
+    struct str asked = sample("fact-launch-asked-v1");
+    struct str ended = sample("fact-launch-ended-v1");
+    struct fact fact;
+    struct error e = {0};
+    assert_int_equal(fact_decode(asked, &arena, &fact, &e), ERR_OK);
+    assert_int_equal(fact.version, 1);
+    assert_int_equal(fact.launch.launch.v, 70);
+    assert_true(fact.launch.zone == NULL || fact.launch.zone[0] == '\0');
+    assert_int_equal(fact_decode(ended, &arena, &fact, &e), ERR_OK);
+    assert_string_equal(fact.launch.words, "no room");
+    assert_int_equal(fact.launch.why, PROVIDER_WHY_OTHER);
+    arena_done(&arena);
+    free((void *)(uintptr_t)asked.p);
+    free((void *)(uintptr_t)ended.p);
 }
 
 static void a_task_of_version_1_is_in_the_project_default(void **state)
@@ -851,12 +909,19 @@ static void rig_launches(struct rig *rig)
     assert_int_equal(rig_do(rig, said), VERDICT_OK);
 }
 
+static enum verdict rig_flavor(struct rig *rig)
+{
+    struct input in = {.type = INPUT_FLAVOR_SET, .flavor = {.spec = &flavor_spec}};
+    return rig_do(rig, in);
+}
+
 /* A state with something in every section and in every state of an instance. */
 static void rich_state(struct rig *rig)
 {
     rig_init(rig);
     rig_accounts(rig);
     rig_look_back(rig);
+    assert_int_equal(rig_flavor(rig), VERDICT_OK);
     rig_node(rig, "n1", 4, 9000, 1);
     rig_launches(rig);
     node_id gone = rig_node(rig, "n2", 1, 0, 1);
@@ -1021,6 +1086,7 @@ int main(void)
         cmocka_unit_test(a_change_of_coding_needs_a_new_version),
         cmocka_unit_test(what_a_newer_weir_wrote_is_called_so),
         cmocka_unit_test(a_pool_of_version_1_has_the_defaults),
+        cmocka_unit_test(launches_of_version_1_are_read),
         cmocka_unit_test(a_task_of_version_1_is_in_the_project_default),
         cmocka_unit_test(a_state_of_version_1_is_read),
         cmocka_unit_test(a_cut_off_state_is_refused_at_each_byte),

@@ -540,6 +540,8 @@ int main(void)
         cmocka_unit_test(a_priority_that_helps),
         cmocka_unit_test(a_place_ahead_of_the_holder),
         cmocka_unit_test(a_draining_node_that_helps),
+        cmocka_unit_test(a_flavor_that_is_sold_out),
+        cmocka_unit_test(flavors_that_cannot_be_had),
         cmocka_unit_test(what_can_never_run),
         cmocka_unit_test(what_is_wrongly_named),
         cmocka_unit_test(objects_that_cannot_be_had),

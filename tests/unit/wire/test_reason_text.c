@@ -1,5 +1,6 @@
 /* test_reason_text.c - a sentence for every reason, and what would help.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "core/model/object.h"
 #include "core/sched/explain/explain.h"
 #include "site.h"
 #include "wire/explain_json.h"
@@ -246,13 +247,85 @@ static void providers_speak_for_themselves(void **state)
          "the provider of pool 'default' brought no node up: it gave no reason");
 }
 
+static void provider_says(struct site *where, uint64_t launch, enum provider_says what)
+{
+    const struct provider_answer answer = {.launch = {launch},
+                                           .says = what,
+                                           .name = "",
+                                           .node = "",
+                                           .words = "",
+                                           .why = PROVIDER_WHY_NO_CAPACITY};
+    struct input in = {.type = INPUT_PROVIDER, .provider = {.answers = &answer, .count = 1}};
+    assert_int_equal(site_step(where, in), VERDICT_OK);
+}
+
+/* Where the flavor is sold out, when the provider is asked again, and what else there is. */
+static void what_is_sold_out_is_said_with_alternatives(void **state)
+{
+    (void)state;
+    static const char *const zones[] = {"a", "b"};
+    struct site place;
+    struct flavor_spec flavor;
+    struct pool_spec pool;
+    struct explanation why;
+    site_init(&place);
+    object_init(&flavor_object, &flavor);
+    flavor.name = "f";
+    flavor.slots = 4;
+    flavor.zones = zones;
+    flavor.zone_count = 2;
+    struct input in = {.type = INPUT_FLAVOR_SET, .flavor = {.spec = &flavor}};
+    assert_int_equal(site_step(&place, in), VERDICT_OK);
+    flavor.name = "g";
+    flavor.price_milli = 2100;
+    flavor.currency = "EUR";
+    assert_int_equal(site_step(&place, in), VERDICT_OK);
+    query_pool_spec(place.core, (pool_id){1}, &place.arena, &pool);
+    pool.provider = POOL_LOCAL;
+    pool.nodes_max = 2;
+    pool.flavor = "f";
+    in = (struct input){.type = INPUT_POOL_EDIT, .pool = {.pool = {1}, .spec = &pool}};
+    assert_int_equal(site_step(&place, in), VERDICT_OK);
+    struct task_spec task = {.argv = (const char *const[]){"true"},
+                             .argv_count = 1,
+                             .kind = TASK_COMMAND,
+                             .user = "u",
+                             .project = "default",
+                             .slots_milli = 4000,
+                             .cpu_milli = ASK_NOTHING,
+                             .memory_bytes = ASK_NOTHING,
+                             .instances = 1,
+                             .priority = 50};
+    in = (struct input){.type = INPUT_TASK_SUBMIT, .submit = {.specs = &task, .count = 1}};
+    assert_int_equal(site_step(&place, in), VERDICT_OK);
+    for (uint64_t launch = 1; launch <= 2; launch++) {
+        site_pass(&place);
+        provider_says(&place, launch, PROVIDER_FAILED);
+        place.now_ms += 5000;
+    }
+    site_pass(&place);
+    explain_task(place.core, query_task_last(place.core), &why);
+    reason_text(place.core, &why.reason, &place.out);
+    const char *said = buf_text(&place.out);
+    assert_non_null(strstr(said, "flavor 'f' of pool 'default' is sold out (a for "));
+    assert_non_null(strstr(said, ", b for "));
+    assert_non_null(strstr(said, "; the pool waits for 1 node; the provider is asked again in "));
+    assert_non_null(strstr(said, "; not sold out: flavor 'g' in a for 2.1 EUR an hour"));
+    site_done(&place);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(providers_speak_for_themselves),    TEST(every_code_has_a_sentence_and_an_object),
-        TEST(sentences_have_names_and_amounts),  TEST(holders_and_draining_nodes_are_named),
-        TEST(refusals_name_what_there_is),       TEST(refusals_are_of_their_kind),
-        TEST(suggestions_are_commands_that_fit), TEST(nodes_that_drain_are_named_with_the_way_back),
+        TEST(what_is_sold_out_is_said_with_alternatives),
+        TEST(providers_speak_for_themselves),
+        TEST(every_code_has_a_sentence_and_an_object),
+        TEST(sentences_have_names_and_amounts),
+        TEST(holders_and_draining_nodes_are_named),
+        TEST(refusals_name_what_there_is),
+        TEST(refusals_are_of_their_kind),
+        TEST(suggestions_are_commands_that_fit),
+        TEST(nodes_that_drain_are_named_with_the_way_back),
     };
     return cmocka_run_group_tests_name("reason_text", tests, NULL, NULL);
 }

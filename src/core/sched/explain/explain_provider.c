@@ -6,6 +6,7 @@
 #include "core/model/space.h"
 #include "core/state/elastic.h"
 #include "core/state/query.h"
+#include "core/state/soldout.h"
 #include "core/state/state.h"
 
 void explain_provider(const struct core *core, const struct task *task, const struct pool *pool,
@@ -13,9 +14,10 @@ void explain_provider(const struct core *core, const struct task *task, const st
 {
     const bool starting = pool->launch_starting > 0;
     const bool refused = pool->launch_retry_ms > core->time_ms;
+    const bool sold_out = pool->sold_nodes > 0;
     struct node flavor;
     struct space space;
-    if (!elastic_pool(pool) || (!starting && !refused)) {
+    if (!elastic_pool(pool) || (!starting && !refused && !sold_out)) {
         return;
     }
     elastic_flavor(pool, &flavor);
@@ -24,6 +26,13 @@ void explain_provider(const struct core *core, const struct task *task, const st
         return; /* such nodes do not help the task */
     }
     *ret = (struct reason){.pool = pool->id, .smallest = -1, .have = pool->launch_starting};
+    if (sold_out) {
+        ret->code = REASON_SOLD_OUT;
+        ret->need = pool->sold_nodes;
+        ret->until_ms = soldout_asked_ms(core, pool);
+        (void)str_copy(ret->text, sizeof ret->text, query_flavor_name(core, pool->flavor));
+        return;
+    }
     ret->code = starting ? REASON_NODES_STARTING : REASON_PROVIDER_FAILED;
     ret->until_ms = starting ? 0 : pool->launch_retry_ms;
 }

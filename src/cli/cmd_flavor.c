@@ -1,0 +1,164 @@
+/* cmd_flavor.c - `weir flavor …`. SPDX-License-Identifier: Apache-2.0 */
+#include "base/json_out.h"
+#include "cli/api.h"
+#include "cli/cells.h"
+#include "cli/cmd.h"
+#include "cli/item.h"
+#include "cli/list.h"
+#include "cli/market_cells.h"
+#include "cli/object_args.h"
+#include "cli/show.h"
+
+#include <inttypes.h>
+
+enum { FLAVOR_JSON_MAX = 1 << 16 };
+
+static void cell_zones(struct buf *out, const struct doc *item, int64_t now_ms)
+{
+    (void)now_ms;
+    cells_names(out, item_at(item, "zones"));
+}
+
+static void cell_pools(struct buf *out, const struct doc *item, int64_t now_ms)
+{
+    (void)now_ms;
+    cells_names(out, item_at(item, "pools"));
+}
+
+static void cell_spot(struct buf *out, const struct doc *item, int64_t now_ms)
+{
+    (void)now_ms;
+    buf_add_str(out, item_true(item, "spot") ? "yes" : "");
+}
+
+/* Writes "a (2 nodes), b (1 node)", the first pool in line first. */
+static void cell_line(struct buf *out, const struct doc *item, int64_t now_ms)
+{
+    (void)now_ms;
+    const struct doc *line = item_at(item, "line");
+    for (const struct doc *d = line == NULL ? NULL : line->first; d != NULL; d = d->next) {
+        const int64_t nodes = item_number(d, "nodes", 0);
+        buf_addf(out, "%s%s (%" PRId64 " node%s)", d == line->first ? "" : ", ",
+                 item_text(d, "pool"), nodes, nodes == 1 ? "" : "s");
+    }
+}
+
+static const struct list_column flavor_columns[] = {
+    {"name", "NAME", COLUMN_TEXT, "name", COLUMN_ALWAYS, NULL},
+    {"provider", "PROVIDER", COLUMN_TEXT, "provider", COLUMN_ALWAYS, NULL},
+    {"native", "NATIVE", COLUMN_TEXT, "native", COLUMN_WIDE, NULL},
+    {"slots", "SLOTS", COLUMN_NUMBER, "slots", COLUMN_ALWAYS, NULL},
+    {"gpus", "GPUS", COLUMN_NUMBER, "gpus", COLUMN_ALWAYS, NULL},
+    {"price", "PRICE/H", COLUMN_CUSTOM_NUMBER, "price", COLUMN_ALWAYS, market_cells_price},
+    {"spot", "SPOT", COLUMN_CUSTOM, "spot", COLUMN_ALWAYS, cell_spot},
+    {"zones", "ZONES", COLUMN_CUSTOM, "zones", COLUMN_ALWAYS, cell_zones},
+    {"sold-out", "SOLD OUT", COLUMN_CUSTOM, "sold_out", COLUMN_ALWAYS, market_cells_sold_out},
+    {"pools", "POOLS", COLUMN_CUSTOM, "pools", COLUMN_WIDE, cell_pools},
+    {"description", "ABOUT", COLUMN_TEXT, "description", COLUMN_WIDE, NULL},
+    {0},
+};
+
+static const struct list_column flavor_fields[] = {
+    {"name", "flavor", COLUMN_TEXT, "name", COLUMN_ALWAYS, NULL},
+    {"description", "about", COLUMN_TEXT, "description", COLUMN_ALWAYS, NULL},
+    {"provider", "provider", COLUMN_TEXT, "provider", COLUMN_ALWAYS, NULL},
+    {"native", "native name", COLUMN_TEXT, "native", COLUMN_ALWAYS, NULL},
+    {"slots", "slots", COLUMN_NUMBER, "slots", COLUMN_ALWAYS, NULL},
+    {"gpus", "gpus", COLUMN_NUMBER, "gpus", COLUMN_ALWAYS, NULL},
+    {"cpu", "cpu", COLUMN_NUMBER, "cpu", COLUMN_ALWAYS, NULL},
+    {"memory", "memory", COLUMN_BYTES, "memory", COLUMN_ALWAYS, NULL},
+    {"price", "price an hour", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, market_cells_price},
+    {"spot", "spot", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_spot},
+    {"zones", "zones", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_zones},
+    {"sold-out", "sold out", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, market_cells_sold_out},
+    {"line", "in line", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_line},
+    {"pools", "pools", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_pools},
+    {0},
+};
+
+static const struct list_def flavor_list = {
+    .what = "flavors",
+    .id_path = "name",
+    .columns = flavor_columns,
+    .empty = "`weir flavor create NAME` makes one",
+};
+
+int cmd_flavor_list(struct cli *cli)
+{
+    return list_run(cli, &flavor_list, "/flavors");
+}
+
+static const char *flavor_path(struct cli *cli)
+{
+    return arena_fmt(&cli->arena, "/flavors/%s", api_escape(&cli->arena, cli->args.words[0]));
+}
+
+int cmd_flavor_show(struct cli *cli)
+{
+    return show_run(cli, flavor_path(cli), "", flavor_fields, NULL);
+}
+
+/* ---- changes ---- */
+
+static int change(struct cli *cli, const char *method, const char *path, struct str body,
+                  const char *done)
+{
+    struct error e;
+    struct api_reply reply;
+    if (api_change(cli, &cli->arena, method, path, body, &reply, &e) != ERR_OK) {
+        return context_fail(cli, &e);
+    }
+    if (!show_json(cli, &reply) && cli->err_tty) {
+        context_say("flavor %s %s", cli->args.words[0], done);
+    }
+    return EXIT_OK;
+}
+
+int cmd_flavor_create(struct cli *cli)
+{
+    struct buf body;
+    struct json_out j;
+    buf_init(&body, FLAVOR_JSON_MAX);
+    json_out_init(&j, &body);
+    json_out_object(&j);
+    json_out_kv_text(&j, "name", cli->args.words[0]);
+    (void)object_args_json(&cli->args, object_args_flavor, GROUP_TOP, &j);
+    json_out_end(&j);
+    const int code = change(cli, "POST", "/flavors", (struct str){body.data, body.len}, "made");
+    buf_done(&body);
+    return code;
+}
+
+int cmd_flavor_edit(struct cli *cli)
+{
+    struct error e;
+    struct buf body;
+    struct json_out j;
+    buf_init(&body, FLAVOR_JSON_MAX);
+    json_out_init(&j, &body);
+    json_out_object(&j);
+    const bool any = object_args_json(&cli->args, object_args_flavor, GROUP_TOP, &j);
+    json_out_end(&j);
+    int code;
+    if (any) {
+        code = change(cli, "PATCH", flavor_path(cli), (struct str){body.data, body.len}, "changed");
+    } else {
+        (void)fail(&e, ERR_USAGE, "nothing to change; `weir flavor edit --help` lists the flags");
+        code = context_fail(cli, &e);
+    }
+    buf_done(&body);
+    return code;
+}
+
+int cmd_flavor_delete(struct cli *cli)
+{
+    struct error e;
+    bool yes = true;
+    if (!args_has(&cli->args, "yes")) {
+        context_say("this deletes flavor %s", cli->args.words[0]);
+        if (context_confirm(cli, 1, &yes, &e) != ERR_OK) {
+            return context_fail(cli, &e);
+        }
+    }
+    return yes ? change(cli, "DELETE", flavor_path(cli), (struct str){0}, "deleted") : EXIT_FAILED;
+}

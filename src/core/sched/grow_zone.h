@@ -1,0 +1,21 @@
+/* grow_zone.h - in which zone of its flavor a pool asks for nodes, and when, where the flavor is sold out.
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "core/model/input.h"
+#include "core/model/pool.h"
+#include "core/state/fact.h"
+
+#include <stdint.h>
+
+struct core;
+
+/* Asks for nodes of the pool in a zone; "": the pool has no flavor, or the flavor no zones. */
+void grow_zone_launches(const struct core *core, const struct pool *pool, const char *zone,
+                        uint32_t count, const struct input *in, struct facts *out);
+
+/* Asks for `wanted` nodes of the pool's flavor in its first zone that is not sold out. Where all zones are sold out, the
+ * pool waits in line, and the first pool in line asks for one node when a zone may have capacity again. Returns the
+ * moment of the next look; 0: a change comes first. */
+int64_t grow_zone_ask(const struct core *core, const struct pool *pool, uint32_t wanted,
+                      const struct input *in, struct facts *out);
