@@ -4,6 +4,7 @@
 #include "wire/event_json.h"
 
 #include "wire/explain_json.h"
+#include "wire/life_text.h"
 
 #include "wire/part_json.h"
 #include "wire/record_json.h"
@@ -116,6 +117,8 @@ static void more_json(struct json_out *j, const struct core *core, const struct 
                          fact->account_set.spec->name);
     } else if (fact->type == FACT_RESERVED) {
         part_json_reservations(j, fact->reserved.at, fact->reserved.count);
+    } else {
+        life_text_event(j, core, fact);
     }
 }
 

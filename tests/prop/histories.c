@@ -19,13 +19,14 @@ struct counts {
     uint64_t settled;
 };
 
-static void history_run(uint64_t seed, bool elastic, struct counts *counts)
+static void history_run(uint64_t seed, enum histories_kind kind, struct counts *counts)
 {
     struct world world;
     const bool thorough = seed % THOROUGH_ONCE_IN == 0;
     prop_history(seed);
     world_init(&world, seed, thorough ? WORLD_THOROUGH : WORLD_TRIPLE);
-    world.elastic = elastic;
+    world.elastic = kind == HISTORIES_ELASTIC;
+    world.living = kind == HISTORIES_LIVES;
     world.laws = LAWS_SUBMISSIONS | LAWS_TICKS;
     history_begin(&world);
     for (uint32_t i = 0; i < STEPS_MAX && world.fact_count < FACTS_PER_HISTORY; i++) {
@@ -39,11 +40,11 @@ static void history_run(uint64_t seed, bool elastic, struct counts *counts)
     world_done(&world);
 }
 
-void histories_run(const struct prop_run *run, bool elastic)
+void histories_run(const struct prop_run *run, enum histories_kind kind)
 {
     struct counts counts = {0};
     for (uint64_t i = 0; i < run->histories; i++) {
-        history_run(run->seed + i, elastic, &counts);
+        history_run(run->seed + i, kind, &counts);
     }
     printf("%" PRIu64 " histories (%" PRIu64 " with a restart after each fact), %" PRIu64
            " facts, %" PRIu64 " evictions (%" PRIu64 " decisions paid by the loss budget), %" PRIu64

@@ -6,6 +6,11 @@
 
 #include <stdbool.h>
 
-/* Runs as many histories as the run asks for, and prints a line about them. With `elastic` many
- * gangs have groups that run with fewer than all instances. */
-void histories_run(const struct prop_run *run, bool elastic);
+enum histories_kind {
+    HISTORIES_PLAIN,
+    HISTORIES_ELASTIC, /* many gangs have groups that run with fewer than all instances */
+    HISTORIES_LIVES,   /* pools are closed, deleted and restored */
+};
+
+/* Runs as many histories as the run asks for, and prints a line about them. */
+void histories_run(const struct prop_run *run, enum histories_kind kind);

@@ -7,6 +7,6 @@ enum { HISTORIES_DEFAULT = 400 };
 int main(int argc, char **argv)
 {
     const struct prop_run run = prop_begin(argc, argv, HISTORIES_DEFAULT);
-    histories_run(&run, false);
+    histories_run(&run, HISTORIES_PLAIN);
     return 0;
 }

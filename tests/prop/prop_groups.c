@@ -8,6 +8,6 @@ enum { HISTORIES_DEFAULT = 1000 };
 int main(int argc, char **argv)
 {
     const struct prop_run run = prop_begin(argc, argv, HISTORIES_DEFAULT);
-    histories_run(&run, true);
+    histories_run(&run, HISTORIES_ELASTIC);
     return 0;
 }

@@ -39,6 +39,7 @@ void world_init(struct world *world, uint64_t seed, enum world_kind kind)
                             .dice = {seed},
                             .saves = {~seed},
                             .launches = {~seed * 3},
+                            .lives = {~seed * 5},
                             .core = core_new(),
                             .kind = kind,
                             .now_ms = 1000,
@@ -158,7 +159,7 @@ static void fact_apply(struct world *world, const struct fact *fact)
     if (world->kind == WORLD_THOROUGH) {
         states_compare(world);
     }
-    world->fact_count += !launch;
+    world->fact_count += !launch && fact->type != FACT_POOL_STATE;
     world->evicted_count += fact->type == FACT_EVICTED;
 }
 

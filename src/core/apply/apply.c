@@ -162,6 +162,10 @@ void apply(struct core *core, const struct fact *fact)
         [FACT_ACCOUNT_SET] = apply_account_set,
         [FACT_ACCOUNT_DELETED] = apply_account_deleted,
         [FACT_QUOTA_SET] = apply_account_quota,
+        [FACT_POOL_STATE] = apply_life_state,
+        [FACT_POOL_CLOSING] = apply_life_closing,
+        [FACT_POOL_PENDING_DELETE] = apply_life_pending,
+        [FACT_POOL_RESTORED] = apply_life_restored,
     };
     must((unsigned)fact->type > 0);
     must((unsigned)fact->type <= FACT_TYPE_MAX);

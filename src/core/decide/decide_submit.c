@@ -203,6 +203,9 @@ static enum verdict pool_resolve(struct step *step, const struct task_spec *spec
 
 enum verdict decide_submit_accepts(struct step *step, const struct pool *pool, enum task_kind kind)
 {
+    if (pool->life.phase != PHASE_OPEN) {
+        return decide_life_refuse(step, pool);
+    }
     if (pool->accepts == 0 || (pool->accepts >> kind & 1) != 0) {
         return VERDICT_OK;
     }

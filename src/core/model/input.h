@@ -42,9 +42,11 @@ enum input_type {
     INPUT_LAUNCH_ASK,   /* nodes are wanted of a pool's provider */
     INPUT_LAUNCH_STOP,  /* one of them is to end */
     INPUT_PROVIDER,     /* a provider says what became of launches */
+    INPUT_POOL_CLOSE,   /* no task starts in the pool any more, and its nodes go */
+    INPUT_POOL_RESTORE, /* a closed or deleted pool is open again */
 };
 
-enum { INPUT_TYPE_COUNT = INPUT_PROVIDER + 1 };
+enum { INPUT_TYPE_COUNT = INPUT_POOL_RESTORE + 1 };
 
 enum report_type {
     REPORT_STARTED,
@@ -133,8 +135,10 @@ struct input {
         struct {
             /* create, edit: the whole definition of the pool, also the fields that do not change */
             const struct pool_spec *spec;
-            pool_id pool; /* for edit and delete */
+            pool_id pool; /* all but create */
             bool force;
+            bool now;  /* delete: for good, at once */
+            bool kill; /* close: running tasks are killed */
         } pool;
         struct {
             node_id node; /* all inputs of nodes but join */

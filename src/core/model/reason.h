@@ -72,7 +72,8 @@ enum reason_code {
     REASON_WRONG_STATE,
     REASON_KEY_REUSED, /* the idempotency key was used before with another body */
     REASON_EXISTS,     /* the name `text` is taken */
-    /* the object `text` is still in use by `need` tasks, instances or nodes */
+    /* the object `text` is still in use by `need` tasks, instances or nodes. `have` 1: by tasks of the pool, which can be deleted by
+     * force */
     REASON_IN_USE,
     REASON_NO_IMAGE,   /* the pool's nodes run no containers */
     REASON_MANY_POOLS, /* the task names more than one pool, which is not possible yet */
@@ -104,8 +105,12 @@ enum reason_code {
     REASON_NODES_STARTING, /* the pool grows: `have` nodes are on their way */
     /* the pool's provider brought no node up; `text` has its words. It is asked again at `until_ms` */
     REASON_PROVIDER_FAILED,
+    /* a wait and a refusal: `pool` is in state `text`: closing or closed */
+    REASON_POOL_CLOSED,
+    /* a wait and a refusal: `pool` was deleted, and can be restored until `until_ms` */
+    REASON_POOL_DELETED,
 };
-enum { REASON_COUNT = REASON_PROVIDER_FAILED + 1 };
+enum { REASON_COUNT = REASON_POOL_DELETED + 1 };
 
 struct reason {
     enum reason_code code;

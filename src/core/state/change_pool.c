@@ -18,6 +18,7 @@
 #include "core/state/gang.h"
 #include "core/state/history.h"
 #include "core/state/key.h"
+#include "core/state/life.h"
 #include "core/state/query.h"
 #include "core/state/state.h"
 #include "core/state/topology.h"
@@ -231,6 +232,7 @@ void change_pool_set(struct core *core, const struct fact *fact)
     if (turned) {
         queue_turn(core, id);
     }
+    life_update(core, id);
     change_pool_due(core, id);
 }
 
@@ -248,17 +250,8 @@ void change_pool_delete(struct core *core, const struct fact *fact)
     core->pool_count--;
     uint64_t hash = key_name_hash(query_pool_name(core, id));
     must(oindex_remove(&core->orders[ORDER_POOL_NAME], (struct okey){{hash, id.v}}));
-    if (pool->task_count == 0) {
-        return;
-    }
-    for (uint64_t task_at = table_next(&core->tasks, 0); task_at != 0;
-         task_at = table_next(&core->tasks, task_at)) {
-        if (query_task(core, (task_id){task_at})->pool.v == id.v) {
-            struct task_mark mark;
-            struct task *task = change_task_open(core, (task_id){task_at}, &mark);
-            change_task_close(core, task, &mark);
-        }
-    }
+    life_phase_set(core, id, PHASE_OPEN, 0);
+    life_tasks_turn(core, id);
 }
 
 void change_pool_defaults(struct core *core, const struct fact *fact)

@@ -94,6 +94,17 @@ static const struct fact facts[] = {
     {.type = FACT_HOLD_ENDED, .task = {{12}}},
     {.type = FACT_HISTORY_TICKED, .history_ticked = {{2}}},
     {.type = FACT_ATTEMPT_CHECKPOINT, .attempt_checkpoint = {KEY, 1699999999998}},
+    {.type = FACT_POOL_STATE,
+     .pool_state = {{2},
+                    {POOL_PARTIALLY_EXECUTING, HEALTH_DEGRADED, WHY_LOST, 2, 3, 1},
+                    .words = ""}},
+    {.type = FACT_POOL_STATE,
+     .pool_state = {{2},
+                    {POOL_SUBMITTED, HEALTH_UNAVAILABLE, WHY_PROVIDER, 0, 1, 0},
+                    .words = "no capacity"}},
+    {.type = FACT_POOL_CLOSING, .pool_closing = {{2}, .kill = true}},
+    {.type = FACT_POOL_PENDING_DELETE, .pool_pending = {{2}, 1700000000000, 3}},
+    {.type = FACT_POOL_RESTORED, .pool_restored = {{2}}},
 };
 enum { FACTS = sizeof facts / sizeof facts[0] };
 

@@ -246,13 +246,28 @@ static void providers_speak_for_themselves(void **state)
          "the provider of pool 'default' brought no node up: it gave no reason");
 }
 
+static void closed_pools_say_how_they_open(void **state)
+{
+    (void)state;
+    says((struct reason){.code = REASON_POOL_CLOSED, .pool = {1}, .text = "closing"},
+         "pool 'default' is closing and takes no task; `weir pool restore default` opens it again");
+    says((struct reason){.code = REASON_POOL_DELETED, .pool = {1}},
+         "pool 'default' was deleted; `weir pool restore default` brings it back, `weir pool "
+         "delete default --now` frees its name");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(providers_speak_for_themselves),    TEST(every_code_has_a_sentence_and_an_object),
-        TEST(sentences_have_names_and_amounts),  TEST(holders_and_draining_nodes_are_named),
-        TEST(refusals_name_what_there_is),       TEST(refusals_are_of_their_kind),
-        TEST(suggestions_are_commands_that_fit), TEST(nodes_that_drain_are_named_with_the_way_back),
+        TEST(closed_pools_say_how_they_open),
+        TEST(providers_speak_for_themselves),
+        TEST(every_code_has_a_sentence_and_an_object),
+        TEST(sentences_have_names_and_amounts),
+        TEST(holders_and_draining_nodes_are_named),
+        TEST(refusals_name_what_there_is),
+        TEST(refusals_are_of_their_kind),
+        TEST(suggestions_are_commands_that_fit),
+        TEST(nodes_that_drain_are_named_with_the_way_back),
     };
     return cmocka_run_group_tests_name("reason_text", tests, NULL, NULL);
 }
