@@ -29,7 +29,7 @@ struct planner {
 static void pool_write(struct json_out *j, const struct planner *planner, const char *name)
 {
     const struct pool *pool = query_pool_named(planner->copy, name);
-    if (pool != NULL && !pool->deleted) {
+    if (pool_has_tasks(pool)) {
         struct pool_spec spec;
         query_pool_spec(planner->copy, pool->id, planner->arena, &spec);
         object_json_pool(j, &spec);
@@ -140,8 +140,14 @@ static void pool_plan(struct planner *planner, const struct pool_spec *want)
 {
     const struct pool *pool = query_pool_named(planner->copy, want->name);
     struct config_change change = {.kind = "pool", .name = want->name};
+    if (pool != NULL && !pool_has_tasks(pool)) {
+        /* The pool was deleted and comes back; then it gets what the file says. */
+        change.input = (struct input){.type = INPUT_POOL_RESTORE, .pool = {.pool = pool->id}};
+        (void)change_try(planner, &change, false);
+        pool = query_pool_named(planner->copy, want->name);
+    }
     change.input = (struct input){.type = INPUT_POOL_CREATE, .pool = {.spec = want}};
-    if (pool != NULL && !pool->deleted) {
+    if (pool != NULL) {
         struct pool_spec have;
         query_pool_spec(planner->copy, pool->id, planner->arena, &have);
         if (object_equal(&pool_object, &have, want)) {
@@ -334,7 +340,7 @@ static void pools_extra(struct planner *planner, bool prune)
     while (pool != NULL) {
         const pool_id id = pool->id;
         const char *name = query_pool_name(planner->copy, id);
-        if (!pool->deleted && !named(planner, "pool", name, "")) {
+        if (pool_has_tasks(pool) && !named(planner, "pool", name, "")) {
             struct config_change change = {.deed = CONFIG_DELETE,
                                            .kind = "pool",
                                            .name = arena_str(planner->arena, name),

@@ -1,4 +1,4 @@
-/* pools.c - /pools: list, show, create, edit, delete.
+/* pools.c - /pools: list, show, create, edit.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "api/api_internal.h"
 #include "api/body.h"
@@ -91,22 +91,5 @@ void pools_edit(struct call *call)
     struct input in = {.type = INPUT_POOL_EDIT, .pool = {.spec = &spec, .pool = id}};
     if (!preview_answered(call, &in) && call_input(call, &in, &facts)) {
         pool_answer(call, 200, query_pool(call_core(call), id));
-    }
-}
-
-void pools_delete(struct call *call)
-{
-    bool force = false;
-    struct facts facts;
-    if (!call_query_bool(call, "force", &force)) {
-        return;
-    }
-    const struct pool *pool = pool_of(call);
-    if (pool == NULL) {
-        return;
-    }
-    struct input in = {.type = INPUT_POOL_DELETE, .pool = {.pool = pool->id, .force = force}};
-    if (!preview_answered(call, &in) && call_input(call, &in, &facts)) {
-        call_answer(call, 204, NULL);
     }
 }

@@ -42,7 +42,10 @@ int cmd_pool_list(struct cli *cli);
 int cmd_pool_show(struct cli *cli);
 int cmd_pool_create(struct cli *cli);
 int cmd_pool_edit(struct cli *cli);
-int cmd_pool_delete(struct cli *cli);
+int cmd_pool_life_close(struct cli *cli);
+int cmd_pool_life_delete(struct cli *cli);
+int cmd_pool_life_restore(struct cli *cli);
+int cmd_events_pool(struct cli *cli);
 int cmd_pool_pause(struct cli *cli);
 int cmd_pool_resume(struct cli *cli);
 
@@ -70,7 +73,7 @@ int cmd_usage(struct cli *cli);
 
 int cmd_view_queue(struct cli *cli);
 int cmd_view_explain(struct cli *cli);
-int cmd_view_events(struct cli *cli);
+int cmd_events_all(struct cli *cli);
 
 int cmd_auth_login(struct cli *cli);
 int cmd_context_list(struct cli *cli);

@@ -19,7 +19,15 @@ enum { POOL_JSON_MAX = 1 << 16 };
 static void cell_state(struct buf *out, const struct doc *item, int64_t now_ms)
 {
     (void)now_ms;
-    buf_add_str(out, item_true(item, "paused") ? "paused" : "open");
+    const char *state = item_text(item, "state");
+    buf_add_str(out, item_true(item, "paused") ? "paused, " : "");
+    buf_add_str(out, state[0] != '\0' ? state : "open"); /* an older server says no state */
+}
+
+static void cell_title(struct buf *out, const struct doc *item, int64_t now_ms)
+{
+    (void)now_ms;
+    buf_add_str(out, item_text(item, "title"));
 }
 
 static void cell_nodes(struct buf *out, const struct doc *item, int64_t now_ms)
@@ -154,7 +162,8 @@ static void cell_launches(struct buf *out, const struct doc *item, int64_t now_m
 
 static const struct list_column pool_columns[] = {
     {"name", "NAME", COLUMN_TEXT, "name", COLUMN_ALWAYS, NULL},
-    {"state", "STATE", COLUMN_CUSTOM, "paused", COLUMN_ALWAYS, cell_state},
+    {"state", "STATE", COLUMN_CUSTOM, "state", COLUMN_ALWAYS, cell_state},
+    {"health", "HEALTH", COLUMN_TEXT, "health", COLUMN_ALWAYS, NULL},
     {"nodes", "NODES UP", COLUMN_CUSTOM_NUMBER, "nodes.total", COLUMN_ALWAYS, cell_nodes},
     {"slots", "SLOTS FREE", COLUMN_CUSTOM_NUMBER, "slots.free", COLUMN_ALWAYS, cell_slots},
     {"running", "RUNNING", COLUMN_NUMBER, "tasks.running", COLUMN_ALWAYS, NULL},
@@ -163,7 +172,8 @@ static const struct list_column pool_columns[] = {
     {"patience", "PATIENCE", COLUMN_CUSTOM_NUMBER, "patience_ms", COLUMN_WIDE, cell_patience},
     {"accepts", "ACCEPTS", COLUMN_CUSTOM, "accepts", COLUMN_WIDE, cell_accepts},
     {"created", "CREATED", COLUMN_TIME, "created_at", COLUMN_WIDE, NULL},
-    {"title", "TITLE", COLUMN_TEXT, "title", COLUMN_ALWAYS, NULL},
+    {"reason", "REASON", COLUMN_TEXT, "reason", COLUMN_WIDE, NULL},
+    {"title", "TITLE", COLUMN_SENTENCE, "title", COLUMN_ALWAYS, cell_title},
     {0},
 };
 
@@ -173,6 +183,10 @@ static const struct list_column pool_fields[] = {
     {"description", "about", COLUMN_TEXT, "description", COLUMN_ALWAYS, NULL},
     {"contact", "contact", COLUMN_TEXT, "contact", COLUMN_ALWAYS, NULL},
     {"state", "state", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_state},
+    {"since", "since", COLUMN_TIME, "state_since", COLUMN_ALWAYS, NULL},
+    {"health", "health", COLUMN_TEXT, "health", COLUMN_ALWAYS, NULL},
+    {"reason", "reason", COLUMN_TEXT, "reason", COLUMN_ALWAYS, NULL},
+    {"restore", "restorable until", COLUMN_TIME, "restore_until", COLUMN_ALWAYS, NULL},
     {"nodes", "nodes up", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_nodes},
     {"provider", "provider", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_provider},
     {"flavor", "flavor", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, market_cells_flavor},
@@ -405,41 +419,4 @@ int cmd_pool_pause(struct cli *cli)
 int cmd_pool_resume(struct cli *cli)
 {
     return edit(cli, str_of("{\"paused\":false}"), "starts tasks again");
-}
-
-/* Says what goes with the pool, and asks. */
-static enum err delete_confirm(struct cli *cli, const struct cost_call *call, bool *ret_yes,
-                               struct error *e)
-{
-    struct api_reply reply;
-    enum err r = api_get(cli, &cli->arena, pool_path(cli), &reply, e);
-    if (r != ERR_OK || args_has(&cli->args, "yes")) {
-        return r;
-    }
-    const int64_t nodes = item_number(reply.doc, "nodes.total", 0);
-    const int64_t running = item_number(reply.doc, "tasks.running", 0);
-    const int64_t pending = item_number(reply.doc, "tasks.pending", 0);
-    context_say("this deletes pool %s: %lld node%s, %lld task%s running, %lld pending",
-                cli->args.words[0], (long long)nodes, nodes == 1 ? "" : "s", (long long)running,
-                running == 1 ? "" : "s", (long long)pending);
-    r = cost_say(cli, call, e);
-    return r != ERR_OK ? r : context_confirm(cli, 1 + (size_t)(running + pending), ret_yes, e);
-}
-
-int cmd_pool_delete(struct cli *cli)
-{
-    struct error e;
-    bool yes = true;
-    const char *force = args_has(&cli->args, "force") ? "?force=true" : "";
-    const struct cost_call call = {
-        .method = "DELETE",
-        .path = arena_fmt(&cli->arena, "%s%s", pool_path(cli), force),
-        .what = arena_fmt(&cli->arena, "delete pool %s", cli->args.words[0])};
-    if (cost_is_dry(cli)) {
-        return cost_dry_run(cli, &call);
-    }
-    if (delete_confirm(cli, &call, &yes, &e) != ERR_OK) {
-        return context_fail(cli, &e);
-    }
-    return yes ? change(cli, call.method, call.path, call.body, "deleted") : EXIT_FAILED;
 }

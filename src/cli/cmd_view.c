@@ -1,4 +1,4 @@
-/* cmd_view.c - `weir status`, `queue`, `explain` and `events`: what happens, and why.
+/* cmd_view.c - `weir status`, `queue` and `explain`: what happens, and why.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/amount.h"
 #include "cli/api.h"
@@ -12,13 +12,11 @@
 #include "cli/task_text.h"
 #include "cli/text.h"
 #include "cli/item.h"
-#include "cli/wait_line.h"
-#include "io/http_client.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { LINE_BYTES_MAX = 1 << 16, EVENTS_QUIET_MS = 300, EVENTS_IDLE_MS = 60000 };
+enum { LINE_BYTES_MAX = 1 << 16 };
 
 /* ---- queue ---- */
 
@@ -314,158 +312,4 @@ int cmd_view_status(struct cli *cli)
         return context_fail(cli, &e);
     }
     return show_json(cli, &reply) ? EXIT_OK : status_print(cli, reply.doc);
-}
-
-/* ---- events ---- */
-
-struct events {
-    struct cli *cli;
-    bool json;
-    bool from_now; /* follow, starting with the next event */
-    uint64_t after;
-    struct arena arena;
-};
-
-/* Writes the plain fields of a map: victim=(project=vision allocated=4). */
-static void map_add(struct buf *out, const struct doc *map)
-{
-    bool any = false;
-    buf_addf(out, "  %s=(", map->key.p);
-    for (const struct doc *d = map->first; d != NULL; d = d->next) {
-        const char *value = item_text(d, "");
-        if (value[0] != '\0') {
-            buf_addf(out, "%s%s=", any ? " " : "", d->key.p);
-            text_escape(out, str_of(value));
-            any = true;
-        }
-    }
-    buf_add_char(out, ')');
-}
-
-/* Prints "2026-…Z task-ended task 12 node n1 by admin". */
-static void event_print(const struct doc *doc)
-{
-    static const char *const shown[] = {"seq", "time", "type", "actor", "cause"};
-    struct buf out;
-    buf_init(&out, LINE_BYTES_MAX);
-    buf_addf(&out, "%s  %s  %s", item_text(doc, "seq"), item_text(doc, "time"),
-             item_text(doc, "type"));
-    for (const struct doc *d = doc->first; d != NULL; d = d->next) {
-        bool known = d->kind == DOC_MAP || d->kind == DOC_LIST || d->kind == DOC_NULL;
-        for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
-            known = known || str_is(d->key, shown[i]);
-        }
-        const char *value = item_text(d, "");
-        if (!known && value[0] != '\0') {
-            buf_addf(&out, "  %s=", d->key.p);
-            text_escape(&out, str_of(value));
-        } else if (d->kind == DOC_MAP) {
-            map_add(&out, d);
-        }
-    }
-    const char *actor = item_text(doc, "actor");
-    if (actor[0] != '\0') {
-        buf_add_str(&out, "  by ");
-        text_escape(&out, str_of(actor));
-    }
-    buf_add_char(&out, '\n');
-    context_out_inert((struct str){.p = buf_text(&out), .len = out.len});
-    buf_done(&out);
-}
-
-static bool on_event_line(void *ctx, struct str line)
-{
-    struct events *events = ctx;
-    struct str value;
-    struct str key = str_cut(line, ':', &value);
-    if (value.p == NULL) {
-        return true;
-    }
-    value = str_trim(value);
-    if (str_is(key, "id")) {
-        (void)str_to_u64(value, &events->after);
-    } else if (str_is(key, "event") && str_is(value, "reset")) {
-        context_say("weir: some events are too old to be shown");
-    } else if (str_is(key, "data") && events->json) {
-        context_out(value);
-        context_out_text("\n");
-    } else if (str_is(key, "data")) {
-        struct doc *doc;
-        arena_clear(&events->arena);
-        if (doc_json_parse(&events->arena, value, &doc, NULL) == ERR_OK) {
-            event_print(doc);
-        }
-    }
-    return true;
-}
-
-static const char *events_path(struct events *events)
-{
-    struct cli *cli = events->cli;
-    struct arena *arena = &cli->arena;
-    /* Without a start the server sends only future events. */
-    const char *path =
-        events->from_now && events->after == 0
-            ? "/api/v1/events?"
-            : arena_fmt(arena, "/api/v1/events?after=%llu", (unsigned long long)events->after);
-    static const char *const filters[] = {"task", "pool", "type"};
-    for (size_t i = 0; i < sizeof filters / sizeof *filters; i++) {
-        const char *value = args_text(&cli->args, filters[i]);
-        if (value != NULL) {
-            path = arena_fmt(arena, "%s&%s=%s", path, filters[i], api_escape(arena, value));
-        }
-    }
-    return path;
-}
-
-/* Reads events. Without --follow the stream counts as over when no event comes for a moment. */
-static enum err events_read(struct events *events, bool follow, struct error *e)
-{
-    struct http_stream_call call = {
-        .call = {.method = "GET",
-                 .path = events_path(events),
-                 .retry_ms = follow ? args_duration(&events->cli->args, "retry", API_RIDE_MS) : 0},
-        .idle_ms = follow ? EVENTS_IDLE_MS : EVENTS_QUIET_MS,
-        .on_line = on_event_line,
-        .ctx = events,
-    };
-    struct http_reply reply = {0};
-    struct arena arena;
-    arena_init(&arena);
-    enum err r = http_client_stream(events->cli->client, &call, &arena, &reply, e);
-    if (r == ERR_OK && reply.status != 200) {
-        r = api_refusal(reply.status, reply.body, e);
-    }
-    arena_done(&arena);
-    return r;
-}
-
-int cmd_view_events(struct cli *cli)
-{
-    struct error e;
-    struct events events = {
-        .cli = cli,
-        .json = args_has(&cli->args, "json"),
-        .after = args_number(&cli->args, "after", 0),
-    };
-    bool follow = args_has(&cli->args, "follow");
-    events.from_now = follow && !args_has(&cli->args, "after");
-    enum err r = api_open(cli, &e);
-    if (r != ERR_OK) {
-        return context_fail(cli, &e);
-    }
-    arena_init(&events.arena);
-    struct wait_line *line = follow ? wait_line_start(&cli->login, 0, NULL) : NULL;
-    do {
-        r = events_read(&events, follow, &e);
-        if (follow && r == ERR_UNREACHABLE) {
-            /* A restart of the server breaks the stream. The next stream begins behind the last
-             * event. */
-            r = api_await(cli, args_duration(&cli->args, "retry", API_RIDE_MS), NULL, &e);
-        }
-    } while (follow && (r == ERR_OK || r == ERR_TIMEOUT));
-    wait_line_free(line);
-    arena_done(&events.arena);
-    bool quiet = !follow && r == ERR_TIMEOUT;
-    return r == ERR_OK || quiet ? EXIT_OK : context_fail(cli, &e);
 }

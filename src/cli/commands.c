@@ -422,7 +422,7 @@ const struct command commands_self[] = {
      .help = "what happened, one line each",
      .examples = "weir events -f\nweir events --task 12 --json=lines",
      .groups = {flags_events, flags_json},
-     .run = cmd_view_events},
+     .run = cmd_events_all},
     {.name = "completion",
      .args = "bash|zsh|fish",
      .help = "print the completion script for a shell",

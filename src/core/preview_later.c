@@ -202,7 +202,7 @@ void preview_later_first(const struct preview *preview, int64_t now_ms, struct p
     struct preview_try try = {.now_ms = now_ms, .work_left = WORK_FIRST};
     const struct task *task = query_task(preview->after, wait->task);
     const struct pool *pool = query_pool(preview->after, task->pool);
-    if (pool == NULL || pool->paused || task->depends_left > 0) {
+    if (pool == NULL || !pool_starts(pool) || task->depends_left > 0) {
         return; /* the end of a running task lets nothing start */
     }
     holders_find(&holders, &wait->why, now_ms);

@@ -75,7 +75,7 @@ static void input_waits(struct preview *preview, const struct input *in, uint32_
     } else if (type == INPUT_TASK_EDIT || type == INPUT_TASK_MOVE || type == INPUT_TASK_START ||
                type == INPUT_TASK_ACTIVATE) {
         subject_wait(preview, in->task.task, looked);
-    } else if (type == INPUT_POOL_EDIT || type == INPUT_POOL_DELETE) {
+    } else if (type == INPUT_POOL_EDIT || type == INPUT_POOL_DELETE || type == INPUT_POOL_CLOSE) {
         queue_waits(preview, in->pool.pool, looked);
     } else if (type == INPUT_QUOTA_SET) {
         queue_waits(preview, in->quota.pool, looked);

@@ -21,7 +21,7 @@ static bool pool_has_room(const struct pool *pool, const struct task *task,
                           const struct request *request)
 {
     const bool takes = pool->accepts == 0 || (pool->accepts >> task->kind & 1) != 0;
-    return takes && !pool->deleted && !pool->paused && pool->id.v != task->pool.v &&
+    return takes && !pool->deleted && pool_starts(pool) && pool->id.v != task->pool.v &&
            pool->node_count > 0 && pool->slots_free >= request->slots_milli;
 }
 

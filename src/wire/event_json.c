@@ -4,6 +4,7 @@
 #include "wire/event_json.h"
 
 #include "wire/explain_json.h"
+#include "wire/life_text.h"
 
 #include "wire/part_json.h"
 #include "wire/record_json.h"
@@ -120,6 +121,8 @@ static void more_json(struct json_out *j, const struct core *core, const struct 
         json_out_kv_text(j, "flavor", query_flavor_name(core, fact->flavor_deleted.flavor));
     } else if (fact->type == FACT_RESERVED) {
         part_json_reservations(j, fact->reserved.at, fact->reserved.count);
+    } else {
+        life_text_event(j, core, fact);
     }
 }
 

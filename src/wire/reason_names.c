@@ -85,7 +85,7 @@ void reason_names_uses(const struct core *core, const struct reason *reason, str
     const struct pool *pool = query_pool(core, reason->pool);
     if (reason->node.v != 0) {
         instances_add(core, reason, out);
-    } else if (pool != NULL && pool->node_count > 0 && reason->task.v == 0) {
+    } else if (pool != NULL && pool->node_count > 0 && reason->task.v == 0 && reason->have == 0) {
         nodes_add(core, reason, out);
     } else if (pool != NULL && pool->task_count == 0) {
         count_add(reason->need, "node", out);

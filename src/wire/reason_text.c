@@ -274,6 +274,9 @@ void reason_text(const struct core *core, const struct reason *reason, struct bu
     if (amount && reason->smallest > 0) {
         reason_text_fill(core, reason, "; with {smallest} it would be accepted", out);
     }
+    if (reason->code == REASON_IN_USE && reason->have == 1) {
+        buf_add_str(out, "; --force makes the tasks unavailable");
+    }
     if (reason->code == REASON_UNKNOWN_RESOURCE) {
         resources_add(core, reason, out);
     } else if (reason->code == REASON_NODES_AWAY) {

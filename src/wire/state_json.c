@@ -7,6 +7,7 @@
 #include "core/state/history.h"
 #include "wire/attempt_key.h"
 #include "wire/flavor_json.h"
+#include "wire/life_text.h"
 #include "wire/object_json.h"
 #include "wire/part_json.h"
 #include "wire/quota_warn.h"
@@ -61,6 +62,7 @@ void state_json_pool(struct json_out *j, const struct core *core, const struct p
     query_pool_spec(core, pool->id, arena, &spec);
     json_out_object(j);
     pool_spec_json(j, &spec);
+    life_text_json(j, pool);
     json_out_put(j, "nodes:{total:%u,up:%u,draining:%u,lost:%u},", figures.nodes_total,
                  figures.nodes_up, figures.nodes_draining, figures.nodes_lost);
     json_out_put(j, "slots:{total:%.3ld,free:%.3ld,used:%.3ld},", pool->slots_milli,

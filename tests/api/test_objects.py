@@ -19,8 +19,18 @@ def test_pools_are_made_changed_and_deleted(server):
     assert [pool["name"] for pool in server.get("pools")["items"]] == ["default", "gpu"]
     assert server.get("pools?limit=1")["next"] is not None
     assert server.call("DELETE", "pools/gpu").status == 204
+    gone = server.get("pools/gpu")
+    assert (gone["state"], gone["health"], gone["restore_until"] is not None) == ("pending-delete", "unavailable", True)
+    again = server.call("DELETE", "pools/gpu")
+    assert (again.status, again.json["error"]["reason"]["code"]) == (409, "pool-deleted")
+    assert server.call("POST", "pools", {"name": "gpu"}).json["error"]["reason"]["code"] == "pool-deleted"
+    assert server.call("PATCH", "pools/gpu", {"paused": False}).status == 409
+    assert server.call("POST", "pools/gpu/close").status == 409
+    assert server.call("POST", "pools/gpu/restore").json["title"] == "The big ones"
+    assert server.call("DELETE", "pools/gpu?now=true").status == 204
     assert server.call("GET", "pools/gpu").status == 404
     assert server.call("DELETE", "pools/gpu").status == 404
+    assert server.call("POST", "pools/gpu/restore").status == 404
 
 
 def test_whom_to_ask_about_a_pool(server):

@@ -118,7 +118,8 @@ def test_quotas_and_pools(full):
     assert re.match(r"task 2 .* would wait: .*paused", said), said
     assert dry(full, "pool", "resume", "default", code=0) == "would change nothing\n"
     full.weir("pool", "create", "old")
-    assert dry(full, "pool", "delete", "old") == "would delete pool old\n"
+    assert dry(full, "pool", "delete", "old") == "would delete pool old; `weir pool restore` brings it back for 24 hours\n"
+    assert dry(full, "pool", "delete", "old", "--now") == "would delete pool old for good\n"
     refused = full.weir("pool", "delete", "default", "--dry-run", check=False)
     assert refused.returncode == 5 and refused.stdout == ""
 

@@ -19,8 +19,14 @@ def test_a_pools_life(weir):
     assert weir.weir_json("pool", "show", "gpu")["paused"] is True
     assert "paused" in weir.weir("pool", "show", "gpu").stdout
     weir.weir("pool", "resume", "gpu")
+    weir.weir("pool", "close", "gpu")
+    assert "closed" in weir.weir("pool", "list").stdout
     weir.weir("pool", "delete", "gpu")
+    assert "a user deleted the pool" in weir.weir("pool", "show", "gpu").stdout
+    weir.weir("pool", "restore", "gpu")
+    weir.weir("pool", "delete", "gpu", "--now")
     assert weir.weir("pool", "show", "gpu", check=False).returncode == 3
+    assert weir.weir("pool", "events", "gpu", check=False).returncode == 3
 
 
 def test_shares_of_a_pool_look_back_and_forget(weir):
@@ -59,6 +65,8 @@ def test_deleting_on_a_terminal_asks(weir):
     assert terminal.finish()[0] == 1
     assert weir.weir("pool", "show", "old").returncode == 0
     assert weir.terminal("pool", "delete", "old", "--yes").finish()[0] == 0
+    assert "pending-delete" in weir.weir("pool", "show", "old").stdout
+    assert weir.terminal("pool", "delete", "old", "--now", "--yes").finish()[0] == 0
     assert weir.weir("pool", "show", "old", check=False).returncode == 3
 
 
@@ -119,7 +127,7 @@ def test_a_dry_run_of_pool_delete_says_what_would_go_and_deletes_nothing(weir_sh
     weir_shared.weir("pool", "create", "doomed")
     dry = weir_shared.weir("pool", "delete", "doomed", "--dry-run", check=False)
     assert dry.returncode == 8
-    assert dry.stdout == "would delete pool doomed\n"
+    assert dry.stdout == "would delete pool doomed; `weir pool restore` brings it back for 24 hours\n"
     assert weir_shared.weir("pool", "delete", "absent", "--dry-run", check=False).returncode == 3
     terminal = weir_shared.terminal("pool", "delete", "doomed")
     terminal.expect("Go on? [y/N]")

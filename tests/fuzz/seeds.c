@@ -161,7 +161,7 @@ static void pools(struct history *h)
         .name = "extra", .title = "t", .description = "d", .patience_ms = 1000, .aux_tasks = 5};
     step(h, (struct input){.type = INPUT_POOL_CREATE, .pool = {.spec = &spec}});
     pool_id pool = query_pool_named(h->core, "extra")->id;
-    step(h, (struct input){.type = INPUT_POOL_DELETE, .pool = {.pool = pool}});
+    step(h, (struct input){.type = INPUT_POOL_DELETE, .pool = {.pool = pool, .now = true}});
 }
 
 static void accounts(struct history *h)

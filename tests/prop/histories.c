@@ -27,6 +27,7 @@ static void history_run(uint64_t seed, enum histories_of of, struct counts *coun
     world_init(&world, seed, thorough ? WORLD_THOROUGH : WORLD_TRIPLE);
     world.elastic = of == HISTORIES_GROUPS;
     world.listing = of == HISTORIES_LISTS;
+    world.living = of == HISTORIES_LIVES;
     world.laws = LAWS_SUBMISSIONS | LAWS_TICKS;
     history_begin(&world);
     for (uint32_t i = 0; i < STEPS_MAX && world.fact_count < FACTS_PER_HISTORY; i++) {

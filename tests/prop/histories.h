@@ -9,6 +9,7 @@ enum histories_of {
     HISTORIES_PLAIN,
     HISTORIES_GROUPS, /* gangs with groups that run with fewer than all instances */
     HISTORIES_LISTS,  /* tasks that name several pools */
+    HISTORIES_LIVES,  /* pools are closed, deleted and restored */
 };
 
 /* Runs as many histories as the run asks for, and prints a line about them. */

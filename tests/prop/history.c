@@ -4,6 +4,7 @@
 
 #include "history_account.h"
 #include "history_launch.h"
+#include "history_life.h"
 #include "history_saved.h"
 #include "history_wait.h"
 #include "oracle.h"
@@ -134,6 +135,7 @@ static void pool_delete(struct world *world)
         struct input in = {.type = INPUT_POOL_DELETE};
         in.pool.pool = pool->id;
         in.pool.force = dice_once_in(&world->dice, 2);
+        in.pool.now = true; /* history_life.c deletes pools that can be restored */
         (void)world_step(world, in);
     }
 }
@@ -650,6 +652,8 @@ void history_begin(struct world *world)
     world->calm = dice_once_in(&world->dice, 2);
     server_start(world);
     world->lending = dice_once_in(&world->dice, 2);
+    world->calm =
+        world->calm && !world->living; /* a calm world has one pool, which is always open */
     if (!world->lending) {
         return;
     }
@@ -684,4 +688,8 @@ void history_step(struct world *world)
     things[at].happen(world);
     saved_roll(world);
     launch_roll(world);
+    if (world->living) {
+        life_roll(world);
+        life_check(world);
+    }
 }

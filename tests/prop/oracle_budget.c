@@ -186,7 +186,7 @@ void oracle_budgets_rest(struct oracle_budgets *budgets, const struct ledger *le
                          int64_t now_ms)
 {
     const struct pool *pool = query_pool(ledger->core, id);
-    if (pool == NULL || pool->paused || id.v >= budgets->pools.count) {
+    if (pool == NULL || !pool_starts(pool) || id.v >= budgets->pools.count) {
         return;
     }
     struct oracle_budget *at = &budgets->pools.at[id.v];

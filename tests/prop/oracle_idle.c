@@ -286,7 +286,7 @@ void oracle_nothing_idles(const struct ledger *ledger, pool_id id, int64_t now_m
 {
     struct rest rest;
     const struct pool *pool = query_pool(ledger->core, id);
-    if (pool == NULL || pool->paused) {
+    if (pool == NULL || !pool_starts(pool)) {
         return;
     }
     rest_begin(&rest, ledger, id, now_ms);
@@ -349,7 +349,7 @@ int64_t oracle_kept_idle(const struct ledger *ledger, pool_id id, int64_t now_ms
     struct rest rest;
     const struct pool *pool = query_pool(ledger->core, id);
     int64_t sum = 0;
-    if (pool == NULL || pool->paused || !keeping_paid(ledger->core, pool)) {
+    if (pool == NULL || !pool_starts(pool) || !keeping_paid(ledger->core, pool)) {
         return 0;
     }
     rest_begin(&rest, ledger, id, now_ms);

@@ -7,6 +7,7 @@
 #include "core/sched/explain/owed.h"
 #include "core/sched/order/shares.h"
 #include "core/state/history.h"
+#include "core/state/state.h"
 #include "law.h"
 
 #include <inttypes.h>
@@ -122,6 +123,9 @@ static void life_note(struct record *record, const struct fact *fact)
 void record_fact(struct record *record, const struct core *core, const struct fact *fact)
 {
     struct effects effects = {0};
+    if (fact->type == FACT_POOL_STATE) {
+        return; /* decides nothing: the fact says what the counts of the state are */
+    }
     NOTE(record, fact_type_name(fact->type), fact->time_ms);
     place_note(record, fact);
     life_note(record, fact);
@@ -261,6 +265,23 @@ static void pool_note(struct record *record, const struct core *core, const stru
     }
 }
 
+/* The next deadline, without changes of pools' states: they are due at once, and decide nothing. */
+static int64_t deadline(const struct core *core)
+{
+    const uint64_t row = table_next(&core->keys, 0);
+    int64_t earliest = INT64_MAX;
+    struct okey key;
+    if (row != 0) {
+        const struct submit_key *first = table_get(&core->keys, row);
+        earliest = first->time_ms + SUBMIT_KEY_MS;
+    }
+    if (oindex_from(&core->orders[ORDER_DEADLINE], (struct okey){{1, 0, 0, 0}}, &key) &&
+        (int64_t)key.at[0] < earliest) {
+        earliest = (int64_t)key.at[0];
+    }
+    return earliest;
+}
+
 void record_state(struct record *record, const struct core *core)
 {
     account_id owner = {0};
@@ -268,7 +289,7 @@ void record_state(struct record *record, const struct core *core)
     while (query_quota_next(core, &owner, &of)) {
         NOTE(record, "quota", owner.v, of.v);
     }
-    NOTE(record, "due", query_deadline(core));
+    NOTE(record, "due", deadline(core));
     for (const struct task *task = query_task_next(core, (task_id){0}); task != NULL;
          task = query_task_next(core, task->id)) {
         wait_note(record, core, task);

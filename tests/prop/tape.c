@@ -280,6 +280,8 @@ const char *const tape_words[INPUT_TYPE_COUNT] = {
     [INPUT_ACCOUNT_SET] = "account",
     [INPUT_QUOTA_SET] = "quota",
     [INPUT_ACCOUNT_DELETE] = "account-delete",
+    [INPUT_POOL_CLOSE] = "pool-close",
+    [INPUT_POOL_RESTORE] = "pool-restore",
 };
 
 static void rest_of_line(const struct world *world, const struct input *in)
@@ -294,7 +296,13 @@ static void rest_of_line(const struct world *world, const struct input *in)
         pool_add(tape, in);
         break;
     case INPUT_POOL_DELETE:
-        buf_addf(&tape->text, " %" PRIu32 " %d", in->pool.pool.v, in->pool.force);
+        buf_addf(&tape->text, " %" PRIu32 " %d %d", in->pool.pool.v, in->pool.force, in->pool.now);
+        break;
+    case INPUT_POOL_CLOSE:
+        buf_addf(&tape->text, " %" PRIu32 " %d", in->pool.pool.v, in->pool.kill);
+        break;
+    case INPUT_POOL_RESTORE:
+        buf_addf(&tape->text, " %" PRIu32, in->pool.pool.v);
         break;
     case INPUT_NODE_JOIN:
         join_add(tape, in);

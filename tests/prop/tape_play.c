@@ -244,6 +244,14 @@ static bool input_read(struct line *line, struct world *world, struct input *in)
     case INPUT_POOL_DELETE:
         in->pool.pool.v = (uint32_t)number(line);
         in->pool.force = number(line) != 0;
+        in->pool.now = number(line) != 0;
+        return true;
+    case INPUT_POOL_CLOSE:
+        in->pool.pool.v = (uint32_t)number(line);
+        in->pool.kill = number(line) != 0;
+        return true;
+    case INPUT_POOL_RESTORE:
+        in->pool.pool.v = (uint32_t)number(line);
         return true;
     case INPUT_NODE_JOIN:
         return join_read(line, arena, in);

@@ -40,6 +40,7 @@ void world_init(struct world *world, uint64_t seed, enum world_kind kind)
                             .saves = {~seed},
                             .launches = {~seed * 3},
                             .lists = {~seed * 5},
+                            .lives = {~seed * 7},
                             .core = core_new(),
                             .kind = kind,
                             .now_ms = 1000,
@@ -159,7 +160,7 @@ static void fact_apply(struct world *world, const struct fact *fact)
     if (world->kind == WORLD_THOROUGH) {
         states_compare(world);
     }
-    world->fact_count += !launch;
+    world->fact_count += !launch && fact->type != FACT_POOL_STATE;
     world->evicted_count += fact->type == FACT_EVICTED;
 }
 

@@ -52,12 +52,14 @@ struct world {
     struct dice saves;    /* of checkpoints alone */
     struct dice launches; /* of launches alone */
     struct dice lists;    /* of tasks with several pools alone */
+    struct dice lives;    /* of the life cycle of pools alone */
     struct core *core;
     struct core *plain;     /* caches off */
     struct core *restarted; /* encoded and decoded again and again */
     enum world_kind kind;
     uint64_t steps;
     bool calm;    /* one pool, few faults: queues and reservations last */
+    bool living;  /* pools are closed, deleted and restored */
     bool elastic; /* many gangs have groups that run with fewer than all instances */
     bool listing; /* many tasks name several pools */
     /* Projects with guarantees and mostly plain tasks, which reclaim from each other. */

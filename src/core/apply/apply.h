@@ -58,3 +58,7 @@ void apply_attempt_ended(struct core *core, const struct fact *fact);
 void apply_account_set(struct core *core, const struct fact *fact);
 void apply_account_deleted(struct core *core, const struct fact *fact);
 void apply_account_quota(struct core *core, const struct fact *fact);
+void apply_life_state(struct core *core, const struct fact *fact);
+void apply_life_closing(struct core *core, const struct fact *fact);
+void apply_life_pending(struct core *core, const struct fact *fact);
+void apply_life_restored(struct core *core, const struct fact *fact);

@@ -58,7 +58,7 @@ enum verdict decide(const struct core *core, const struct input *in, struct fact
         [INPUT_SERVER_START] = decide_server_start,
         [INPUT_POOL_CREATE] = decide_pool_create,
         [INPUT_POOL_EDIT] = decide_pool_edit,
-        [INPUT_POOL_DELETE] = decide_pool_delete,
+        [INPUT_POOL_DELETE] = decide_life_delete,
         [INPUT_NODE_JOIN] = decide_node_join,
         [INPUT_NODE_SILENT] = decide_node_silent,
         [INPUT_NODE_LOST] = decide_node_lost,
@@ -84,6 +84,8 @@ enum verdict decide(const struct core *core, const struct input *in, struct fact
         [INPUT_PROVIDER] = decide_launch_provider,
         [INPUT_FLAVOR_SET] = decide_flavor_set,
         [INPUT_FLAVOR_DELETE] = decide_flavor_delete,
+        [INPUT_POOL_CLOSE] = decide_life_close,
+        [INPUT_POOL_RESTORE] = decide_life_restore,
     };
     must((unsigned)in->type < INPUT_TYPE_COUNT);
     must(in->now_ms >= core->time_ms);

@@ -27,7 +27,6 @@ enum verdict decide(const struct core *core, const struct input *in, struct fact
 enum verdict decide_server_start(struct step *step);
 enum verdict decide_pool_create(struct step *step);
 enum verdict decide_pool_edit(struct step *step);
-enum verdict decide_pool_delete(struct step *step);
 enum verdict decide_node_join(struct step *step);
 enum verdict decide_node_silent(struct step *step);
 enum verdict decide_node_lost(struct step *step);
@@ -52,6 +51,9 @@ enum verdict decide_flavor_delete(struct step *step);
 enum verdict decide_launch_ask(struct step *step);
 enum verdict decide_launch_stop(struct step *step);
 enum verdict decide_launch_provider(struct step *step);
+enum verdict decide_life_close(struct step *step);
+enum verdict decide_life_delete(struct step *step);
+enum verdict decide_life_restore(struct step *step);
 
 /* May the pool (NULL: a new one) have the flavor that the spec names? */
 enum verdict decide_flavor_pool(struct step *step, const struct pool *pool,
@@ -64,7 +66,18 @@ void decide_launch_node(struct step *step, const struct pool *pool, node_id node
 void decide_launch_shrink(struct step *step, const struct core *core, pool_id id);
 void decide_launch_late(struct step *step, const struct core *core, launch_id id);
 
+/* Deadlines have come: the state of the pool has changed; the pool can no longer be restored and goes. */
+void decide_life_state(struct step *step, const struct core *core, pool_id id);
+void decide_life_gone(struct step *step, const struct core *core, pool_id id);
+
 /* ---- functions that several decisions share ---- */
+
+/* Refuses the input because the pool was deleted and can be restored, or because it is closed. */
+enum verdict decide_life_refuse(struct step *step, const struct pool *pool);
+
+/* Refuses an input about the pool: there is no such pool, or `count` tasks, nodes or launches use the pool. */
+enum verdict decide_pool_missing(struct step *step);
+enum verdict decide_pool_in_use(struct step *step, const struct pool *pool, uint32_t count);
 
 /* Does the pool take tasks of this kind? Can the request or the form ever run in the pool (P9)? Anything but
  * VERDICT_OK is a refusal. `spec` (may be NULL) has the names of the groups for the reason. */

@@ -32,6 +32,9 @@ enum verdict decide_launch_ask(struct step *step)
     if (pool == NULL) {
         return unknown(step, "pool");
     }
+    if (pool->life.phase != PHASE_OPEN) {
+        return decide_life_refuse(step, pool);
+    }
     if (step->core->launches.count + count > LAUNCHES_MAX) {
         return step_refuse_limit(step, "launches", LAUNCHES_MAX);
     }
@@ -113,7 +116,8 @@ void decide_launch_shrink(struct step *step, const struct core *core, pool_id id
     const struct launch *launch = elastic_shrink_first(core, pool);
     must(launch != NULL);
     decide_launch_end(step, launch,
-                      pool->launch_live > pool->nodes_max
+                      pool->life.phase != PHASE_OPEN ? "its pool was closed or deleted"
+                      : pool->launch_live > pool->nodes_max
                           ? "the pool has more nodes than its maximum"
                           : "the node has had no work for long enough");
 }

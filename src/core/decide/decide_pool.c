@@ -1,4 +1,4 @@
-/* decide_pool.c - decisions about pools: create, edit, delete.
+/* decide_pool.c - decisions about pools: create, edit, defaults.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
 #include "base/must.h"
@@ -18,8 +18,6 @@
 
 #include <string.h>
 
-static const char default_name[] = POOL_DEFAULT_NAME;
-
 enum verdict decide_pool_create(struct step *step)
 {
     const struct core *core = step->core;
@@ -30,7 +28,11 @@ enum verdict decide_pool_create(struct step *step)
     if (!spec_limits_pool(spec, &limit, &max)) {
         return step_refuse_limit(step, limit, max);
     }
-    if (query_pool_named(core, spec->name) != NULL) {
+    const struct pool *pool = query_pool_named(core, spec->name);
+    if (pool != NULL && pool->life.phase == PHASE_DELETE) {
+        return decide_life_refuse(step, pool);
+    }
+    if (pool != NULL) {
         step_refuse(step, REASON_EXISTS, spec->name);
         return VERDICT_CONFLICT;
     }
@@ -47,13 +49,13 @@ enum verdict decide_pool_create(struct step *step)
     return VERDICT_OK;
 }
 
-static enum verdict pool_missing(struct step *step)
+enum verdict decide_pool_missing(struct step *step)
 {
     step_refuse(step, REASON_UNKNOWN_OBJECT, "pool")->pool = step->in->pool.pool;
     return VERDICT_NOT_FOUND;
 }
 
-static enum verdict pool_in_use(struct step *step, const struct pool *pool, uint32_t count)
+enum verdict decide_pool_in_use(struct step *step, const struct pool *pool, uint32_t count)
 {
     struct reason *reason = step_refuse(step, REASON_IN_USE, query_pool_name(step->core, pool->id));
     reason->pool = pool->id;
@@ -85,9 +87,12 @@ enum verdict decide_pool_edit(struct step *step)
     const struct core *core = step->core;
     const struct pool *pool = query_pool(core, step->in->pool.pool);
     if (pool == NULL) {
-        return pool_missing(step);
+        return decide_pool_missing(step);
     }
     must(!pool->deleted);
+    if (pool->life.phase == PHASE_DELETE) {
+        return decide_life_refuse(step, pool);
+    }
     struct pool_spec *spec = arena_new(step->out->arena, struct pool_spec, 1);
     *spec = *step->in->pool.spec;
     /* the name of a pool never changes */
@@ -98,7 +103,7 @@ enum verdict decide_pool_edit(struct step *step)
         return step_refuse_limit(step, limit, max);
     }
     if (spec->provider != (enum pool_provider)pool->provider && pool->launch_count > 0) {
-        return pool_in_use(step, pool, pool->launch_count);
+        return decide_pool_in_use(step, pool, pool->launch_count);
     }
     const enum verdict allowed = decide_flavor_pool(step, pool, spec);
     if (allowed != VERDICT_OK) {
@@ -109,7 +114,7 @@ enum verdict decide_pool_edit(struct step *step)
                         ? tasks_turned_away(core, pool->id, spec->accepts, &first)
                         : 0;
     if (away > 0) {
-        const enum verdict verdict = pool_in_use(step, pool, away);
+        const enum verdict verdict = decide_pool_in_use(step, pool, away);
         step->out->refusal.task = first;
         return verdict;
     }
@@ -119,38 +124,18 @@ enum verdict decide_pool_edit(struct step *step)
     return VERDICT_OK;
 }
 
-enum verdict decide_pool_delete(struct step *step)
-{
-    const struct pool *pool = query_pool(step->core, step->in->pool.pool);
-    if (pool == NULL) {
-        return pool_missing(step);
-    }
-    must(pool->node_count <= step->core->node_count);
-    if (strcmp(query_pool_name(step->core, pool->id), default_name) == 0) {
-        step_refuse(step, REASON_WRONG_STATE, default_name)->pool = pool->id;
-        return VERDICT_CONFLICT; /* the pool `default` always exists */
-    }
-    if (pool->node_count > 0) {
-        return pool_in_use(step, pool, pool->node_count);
-    }
-    if (pool->launch_count > 0) {
-        return pool_in_use(step, pool, pool->launch_count);
-    }
-    if (pool->task_count > 0 && !step->in->pool.force) {
-        return pool_in_use(step, pool, pool->task_count);
-    }
-    step_fact(step, FACT_POOL_DELETED)->pool_deleted.pool = pool->id;
-    return VERDICT_OK;
-}
-
 enum verdict decide_pool_defaults(struct step *step)
 {
     const char *const *pools = step->in->defaults.pools;
     bool same = true;
     for (unsigned i = 0; i < POOL_DEFAULT_COUNT; i++) {
-        if (query_pool_named(step->core, pools[i]) == NULL) {
+        const struct pool *pool = query_pool_named(step->core, pools[i]);
+        if (pool == NULL) {
             step_refuse(step, REASON_UNKNOWN_POOL, pools[i]);
             return VERDICT_NOT_FOUND;
+        }
+        if (pool->life.phase == PHASE_DELETE) {
+            return decide_life_refuse(step, pool);
         }
         same = same && strcmp(query_default_pool(step->core, (enum pool_default)i), pools[i]) == 0;
     }

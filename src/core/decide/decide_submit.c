@@ -210,6 +210,9 @@ enum verdict decide_submit_pools(struct step *step, const struct task_spec *spec
 
 enum verdict decide_submit_accepts(struct step *step, const struct pool *pool, enum task_kind kind)
 {
+    if (pool->life.phase != PHASE_OPEN) {
+        return decide_life_refuse(step, pool);
+    }
     if (pool_takes(pool, kind)) {
         return VERDICT_OK;
     }

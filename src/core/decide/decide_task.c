@@ -27,6 +27,9 @@ enum verdict decide_task_start(struct step *step)
         step_refuse(step, REASON_UNKNOWN_POOL, query_pool_name(step->core, task->pool));
         return VERDICT_REFUSED;
     }
+    if (pool->life.phase != PHASE_OPEN) {
+        return decide_life_refuse(step, pool);
+    }
     const struct shape *shape = query_task_shape(step->core, task->shape);
     must(shape != NULL);
     must(task->active_count == 0); /* no instance of a staged task has a place */

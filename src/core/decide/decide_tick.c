@@ -105,6 +105,14 @@ static void deadline_come(struct step *step, const struct core *core, struct oke
         decide_launch_late(step, core, (launch_id){key.at[2]});
         return;
     }
+    if (key.at[1] == DEADLINE_LIFE) {
+        decide_life_state(step, core, (pool_id){(uint32_t)key.at[2]});
+        return;
+    }
+    if (key.at[1] == DEADLINE_DELETE) {
+        decide_life_gone(step, core, (pool_id){(uint32_t)key.at[2]});
+        return;
+    }
     const struct instance *instance = query_instance(core, id, (uint32_t)key.at[3]);
     must(instance != NULL);
     if (key.at[1] == DEADLINE_STOP) {

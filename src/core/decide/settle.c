@@ -73,6 +73,7 @@ static bool again_of(const struct task *task, const struct instance *instance,
     case END_PAUSED:
     case END_MOVED:
     case END_GANG:
+    case END_POOL:
         return true;
     case END_NODE_LOST:
     case END_NODE_REMOVED:

@@ -45,9 +45,11 @@ enum input_type {
     INPUT_PROVIDER,     /* a provider says what became of launches */
     INPUT_FLAVOR_SET,   /* create or edit a flavor */
     INPUT_FLAVOR_DELETE,
+    INPUT_POOL_CLOSE,   /* no task starts in the pool any more, and its nodes go */
+    INPUT_POOL_RESTORE, /* a closed or deleted pool is open again */
 };
 
-enum { INPUT_TYPE_COUNT = INPUT_FLAVOR_DELETE + 1 };
+enum { INPUT_TYPE_COUNT = INPUT_POOL_RESTORE + 1 };
 
 enum report_type {
     REPORT_STARTED,
@@ -136,8 +138,10 @@ struct input {
         struct {
             /* create, edit: the whole definition of the pool, also the fields that do not change */
             const struct pool_spec *spec;
-            pool_id pool; /* for edit and delete */
+            pool_id pool; /* all but create */
             bool force;
+            bool now;  /* delete: for good, at once */
+            bool kill; /* close: running tasks are killed */
         } pool;
         struct {
             node_id node; /* all inputs of nodes but join */

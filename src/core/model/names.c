@@ -36,6 +36,7 @@ static const char *const cause_names[END_CAUSE_COUNT] = {
     [END_PAUSED] = "paused",
     [END_MOVED] = "moved",
     [END_LOSSES] = "losses",
+    [END_POOL] = "pool-deleted",
 };
 
 static const char *const fallback_why_names[FALLBACK_WHY_COUNT] = {
@@ -122,6 +123,8 @@ static const char *const reason_names[REASON_COUNT] = {
     [REASON_UNKNOWN_LEVEL] = "unknown-level",
     [REASON_DOMAIN_TOO_SMALL] = "domain-too-small",
     [REASON_HAS_GROUPS] = "has-groups",
+    [REASON_POOL_CLOSED] = "pool-closed",
+    [REASON_POOL_DELETED] = "pool-deleted",
 };
 
 const char *names_eviction_rule(enum eviction_rule rule)
@@ -187,6 +190,45 @@ const char *names_pool_provider(enum pool_provider provider)
         [POOL_LOCAL] = "local",
     };
     return (unsigned)provider < POOL_PROVIDER_COUNT ? names[provider] : NULL;
+}
+
+const char *names_pool_state(enum pool_state state)
+{
+    static const char *const names[POOL_STATE_COUNT] = {
+        [POOL_SUBMITTED] = "submitted",
+        [POOL_PARTIALLY_DISPATCHED] = "partially-dispatched",
+        [POOL_FULLY_DISPATCHED] = "fully-dispatched",
+        [POOL_PARTIALLY_EXECUTING] = "partially-executing",
+        [POOL_FULLY_EXECUTING] = "fully-executing",
+        [POOL_CLOSING] = "closing",
+        [POOL_CLOSED] = "closed",
+        [POOL_PENDING_DELETE] = "pending-delete",
+        [POOL_FAILURE] = "failure",
+    };
+    must((unsigned)state < POOL_STATE_COUNT);
+    return names[state];
+}
+
+const char *names_pool_health(enum pool_health health)
+{
+    static const char *const names[POOL_HEALTH_COUNT] = {
+        [HEALTH_RUNNING] = "running",
+        [HEALTH_DEGRADED] = "degraded",
+        [HEALTH_UNAVAILABLE] = "unavailable",
+    };
+    must((unsigned)health < POOL_HEALTH_COUNT);
+    return names[health];
+}
+
+const char *names_pool_why(enum pool_why why)
+{
+    static const char *const names[POOL_WHY_COUNT] = {
+        [WHY_ALL_UP] = "all-up",     [WHY_STARTING] = "starting", [WHY_EMPTY] = "empty",
+        [WHY_NO_NODES] = "no-nodes", [WHY_LOST] = "lost",         [WHY_ALL_LOST] = "all-lost",
+        [WHY_PROVIDER] = "provider", [WHY_CLOSED] = "closed",     [WHY_DELETED] = "deleted",
+    };
+    must((unsigned)why < POOL_WHY_COUNT);
+    return names[why];
 }
 
 const char *names_task_kind(enum task_kind kind)

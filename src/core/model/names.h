@@ -7,6 +7,7 @@
 #include "core/model/fallback.h"
 #include "core/model/launch.h"
 #include "core/model/length.h"
+#include "core/model/life.h"
 #include "core/model/node.h"
 #include "core/model/reason.h"
 #include "core/model/spec.h"
@@ -36,6 +37,10 @@ const char *names_pool_placement(enum pool_placement placement);
 const char *names_pool_victims(enum pool_victims victims);
 const char *names_pool_order(enum pool_order order);
 const char *names_pool_provider(enum pool_provider provider);
+/* "submitted" …, "running" …, "starting" …: the life cycle of a pool. */
+const char *names_pool_state(enum pool_state state);
+const char *names_pool_health(enum pool_health health);
+const char *names_pool_why(enum pool_why why);
 const char *names_task_state(enum task_state state);
 bool names_task_state_parse(const char *name, enum task_state *ret);
 const char *names_end_cause(enum end_cause cause);

@@ -24,3 +24,13 @@ bool pool_has_reserved(const struct pool *pool, task_id task)
     }
     return false;
 }
+
+bool pool_starts(const struct pool *pool)
+{
+    return !pool->paused && pool->life.phase == PHASE_OPEN;
+}
+
+bool pool_has_tasks(const struct pool *pool)
+{
+    return pool != NULL && !pool->deleted && pool->life.phase != PHASE_DELETE;
+}

@@ -4,6 +4,7 @@
 
 #include "core/model/bucket.h"
 #include "core/model/ids.h"
+#include "core/model/life.h"
 #include "core/model/vector.h"
 
 #include <stdbool.h>
@@ -129,8 +130,12 @@ struct pool {
     struct blob *refusal; /* the provider's words about the last launch that failed; NULL: none */
     int64_t created_ms;
     uint32_t level_count; /* levels of the pool's topology */
-    struct blob *levels;  /* the names of the levels, each with its NUL, the widest level first */
-    struct blob *text;    /* encoded name, title, description */
+    uint32_t node_lost;   /* nodes that are lost */
+    /* of the launches that do not end: launches for which the provider has not answered yet */
+    uint32_t launch_asked;
+    struct pool_life life;
+    struct blob *levels; /* the names of the levels, each with its NUL, the widest level first */
+    struct blob *text;   /* encoded name, title, description */
 };
 
 /* Does the pool take tasks of this kind? `kind` is an enum task_kind. */
@@ -141,3 +146,9 @@ bool pool_by_length(const struct pool *pool);
 
 /* Does this task have one of the pool's reservations? */
 bool pool_has_reserved(const struct pool *pool, task_id task);
+
+/* May tasks start in the pool? */
+bool pool_starts(const struct pool *pool);
+
+/* Is the pool there for tasks? The tasks of a pool that was deleted are unavailable, also while the pool can be restored. NULL is fine. */
+bool pool_has_tasks(const struct pool *pool);

@@ -72,7 +72,8 @@ enum reason_code {
     REASON_WRONG_STATE,
     REASON_KEY_REUSED, /* the idempotency key was used before with another body */
     REASON_EXISTS,     /* the name `text` is taken */
-    /* the object `text` is still in use by `need` tasks, instances or nodes */
+    /* the object `text` is still in use by `need` tasks, instances or nodes. `have` 1: by tasks of the pool, which can be deleted by
+     * force */
     REASON_IN_USE,
     REASON_NO_IMAGE,   /* the pool's nodes run no containers */
     REASON_POOL_TWICE, /* the task names the pool `text` twice */
@@ -113,8 +114,12 @@ enum reason_code {
     REASON_FLAVOR_PROVIDER,
     REASON_FLAVOR_USED, /* `need` pools have flavor `text`; the first is `pool` */
     REASON_FLAVOR_FIXED, /* `pool` has `need` nodes, or nodes on their way, of another kind than asked for */
+    /* a wait and a refusal: `pool` is in state `text`: closing or closed */
+    REASON_POOL_CLOSED,
+    /* a wait and a refusal: `pool` was deleted, and can be restored until `until_ms` */
+    REASON_POOL_DELETED,
 };
-enum { REASON_COUNT = REASON_FLAVOR_FIXED + 1 };
+enum { REASON_COUNT = REASON_POOL_DELETED + 1 };
 
 struct reason {
     enum reason_code code;

@@ -395,7 +395,7 @@ static bool barred(void *ctx, const struct task *task)
 
 static void pass_pool(struct pass *pass)
 {
-    if (pass->pool->paused) {
+    if (!pool_starts(pass->pool)) {
         return;
     }
     must(pass->placed == 0);
@@ -475,11 +475,11 @@ void pass_decide(const struct core *core, const struct input *in, struct facts *
     hold_init(&pass.hold, core, pool, &pass.trial);
     pass_pool(&pass);
     (void)trial_facts(&pass.trial, in, out);
-    if (!pool->paused) {
+    if (pool_starts(pool)) {
         hold_settle(&pass.hold, pass.stopped, barred, &pass, in, out);
         wake_earlier(&pass, pass.hold.wake_ms);
     }
-    if (out->count == count && !pass.stopped && !pool->paused) {
+    if (out->count == count && !pass.stopped && pool_starts(pool)) {
         wake_earlier(&pass, open_decide(&pass.trial, in, out));
     }
     wake_fact(&pass);

@@ -9,6 +9,7 @@
 #include "core/state/change.h"
 #include "core/state/elastic.h"
 #include "core/state/fact.h"
+#include "core/state/life.h"
 #include "core/state/query.h"
 #include "core/state/soldout.h"
 
@@ -97,6 +98,7 @@ void change_launch_changed(struct core *core, const struct fact *fact)
     if (fact->launch.state != LAUNCH_ENDING && exists(launch) && !existed) {
         soldout_works(core, launch);
     }
+    life_replaced(core, launch->pool);
     const bool ends = before.state != LAUNCH_ENDING && fact->launch.state == LAUNCH_ENDING;
     if (elastic && ends && is_vain(launch, fact->time_ms)) {
         elastic_failed(core, before.pool, fact->time_ms, fact->launch.words);
@@ -116,6 +118,7 @@ void change_launch_ended(struct core *core, const struct fact *fact)
     soldout_ended(core, launch);
     table_remove(&core->launches, fact->launch.launch.v);
     elastic_launch_close(core, &before, &(struct launch){0});
+    life_replaced(core, before.pool);
     if (elastic_pool(query_pool(core, before.pool))) {
         if (sold_out) {
             elastic_refusal_set(core, before.pool, fact->launch.words);

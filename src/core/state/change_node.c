@@ -20,6 +20,7 @@
 #include "core/state/elastic.h"
 #include "core/state/fact.h"
 #include "core/state/key.h"
+#include "core/state/life.h"
 #include "core/state/query.h"
 #include "core/state/state.h"
 #include "core/state/topology.h"
@@ -45,6 +46,7 @@ static void pool_count_node(struct pool *pool, const struct node *node, int sign
         return;
     }
     pool->node_count = (uint32_t)((int64_t)pool->node_count + sign);
+    pool->node_lost = (uint32_t)((int64_t)pool->node_lost + (node->state == NODE_LOST ? sign : 0));
     pool->slots_milli = i64_add(pool->slots_milli, sign * node->slots_milli);
     pool->slots_free = i64_add(pool->slots_free, sign * slots_usable(node));
     if (node_takes_work(node)) {
@@ -131,6 +133,12 @@ void change_node_close(struct core *core, struct node *node, const struct node *
             pool_count_node(change_pool_edit(core, before->pool), before, -1);
         }
         pool_count_node(change_pool_edit(core, node->pool), node, 1);
+    }
+    if (was_there && before->pool.v != node->pool.v) {
+        life_update(core, before->pool);
+    }
+    if (!was_there || before->pool.v != node->pool.v || before->state != node->state) {
+        life_update(core, node->pool);
     }
     changing_update(core, node, before);
     gpu_memory_update(core, node, before);
@@ -326,6 +334,9 @@ void change_node_state(struct core *core, const struct fact *fact)
     struct node *node = change_node_open(core, fact->node_state.node, &before);
     must(node->state != NODE_REMOVED);
     node->state = (uint8_t)fact->node_state.state;
+    if (node->state == NODE_LOST && before.state != NODE_LOST && node->launch.v != 0) {
+        change_pool_edit(core, node->pool)->life.replaced++;
+    }
     if (node->state == NODE_REMOVED) {
         must(node->instance_count == 0);
         uint64_t hash = key_name_hash(query_node_name(core, node->id));

@@ -19,6 +19,7 @@
 #include "core/state/gang.h"
 #include "core/state/history.h"
 #include "core/state/key.h"
+#include "core/state/life.h"
 #include "core/state/query.h"
 #include "core/state/state.h"
 #include "core/state/topology.h"
@@ -234,6 +235,7 @@ void change_pool_set(struct core *core, const struct fact *fact)
     if (turned) {
         queue_turn(core, id);
     }
+    life_update(core, id);
     change_pool_due(core, id);
 }
 
@@ -252,6 +254,7 @@ void change_pool_delete(struct core *core, const struct fact *fact)
     core->pool_count--;
     uint64_t hash = key_name_hash(query_pool_name(core, id));
     must(oindex_remove(&core->orders[ORDER_POOL_NAME], (struct okey){{hash, id.v}}));
+    life_phase_set(core, id, PHASE_OPEN, 0);
     if (pool->task_count == 0 && core->fallbacks.count == 0) {
         return;
     }

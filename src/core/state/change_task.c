@@ -23,6 +23,7 @@
 #include "core/state/gang.h"
 #include "core/state/key.h"
 #include "core/state/lengths.h"
+#include "core/state/life.h"
 #include "core/state/query.h"
 #include "core/state/shares_cache.h"
 #include "core/state/state.h"
@@ -40,7 +41,7 @@ static bool task_may_queue(const struct core *core, const struct task *task)
     if (task->gang && task->stopping_count > 0) {
         return false; /* a gang waits until its stopping instances have ended (P2) */
     }
-    return query_pool(core, task->pool) != NULL;
+    return pool_has_tasks(query_pool(core, task->pool));
 }
 
 static enum task_state state_derive(const struct core *core, const struct task *task)
@@ -53,7 +54,7 @@ static enum task_state state_derive(const struct core *core, const struct task *
         if (task->pause_asked) {
             return TASK_PAUSED;
         }
-        return query_pool(core, task->pool) != NULL ? TASK_PENDING : TASK_UNAVAILABLE;
+        return pool_has_tasks(query_pool(core, task->pool)) ? TASK_PENDING : TASK_UNAVAILABLE;
     }
     if (task->stopping_count > 0) {
         return TASK_STOPPING;
@@ -168,13 +169,23 @@ static void running_update(struct core *core, const struct task *task, const str
     }
 }
 
+/* A pool that closes is closed once no task runs. */
+static void running_add(struct core *core, pool_id id, int sign)
+{
+    struct pool *pool = change_pool_edit(core, id);
+    pool->running_count = (uint32_t)((int64_t)pool->running_count + sign);
+    if (pool->life.phase != PHASE_OPEN) {
+        life_update(core, id);
+    }
+}
+
 static void counts_update(struct core *core, const struct task *task, const struct task_mark *mark)
 {
     bool active = task->active_count > 0;
     if (active && !mark->active) {
-        change_pool_edit(core, task->pool)->running_count++;
+        running_add(core, task->pool, 1);
     } else if (!active && mark->active) {
-        change_pool_edit(core, mark->pool)->running_count--;
+        running_add(core, mark->pool, -1);
     }
     if (task->overtaken || mark->overtaken) {
         change_pool_edit(core, task->pool)->overtaken_count += task->overtaken;

@@ -13,6 +13,7 @@
 #include "core/model/table.h"
 #include "core/state/change.h"
 #include "core/state/key.h"
+#include "core/state/life.h"
 #include "core/state/query.h"
 #include "core/state/soldout.h"
 #include "core/state/state.h"
@@ -25,6 +26,16 @@ enum { RETRY_MS = 5 * 1000, RETRY_DOUBLINGS_MAX = 7 };
 bool elastic_pool(const struct pool *pool)
 {
     return pool->provider != POOL_STATIC;
+}
+
+uint32_t elastic_min(const struct pool *pool)
+{
+    return pool->life.phase == PHASE_OPEN ? pool->nodes_min : 0;
+}
+
+uint32_t elastic_max(const struct pool *pool)
+{
+    return pool->life.phase == PHASE_OPEN ? pool->nodes_max : 0;
 }
 
 void elastic_flavor(const struct pool *pool, struct node *ret)
@@ -75,6 +86,11 @@ static bool is_starting(const struct launch *launch)
     return is_live(launch) && launch->node.v == 0;
 }
 
+static bool is_asked(const struct launch *launch)
+{
+    return launch->id.v != 0 && launch->state == LAUNCH_ASKED;
+}
+
 static void order_update(struct oindex *order, bool was, struct okey old, bool is, struct okey new)
 {
     if (was && is && oindex_key_compare(old, new) == 0) {
@@ -113,6 +129,7 @@ void elastic_launch_close(struct core *core, const struct launch *before,
     pool->launch_live += (uint32_t)is_live(after) - (uint32_t)is_live(before);
     pool->launch_starting += (uint32_t)is_starting(after) - (uint32_t)is_starting(before);
     pool->surplus = pool->launch_starting > 0 ? pool->surplus : 0;
+    pool->launch_asked += (uint32_t)is_asked(after) - (uint32_t)is_asked(before);
     order_update(&core->orders[ORDER_DEADLINE], is_awaited(before), join_key(before),
                  is_awaited(after), join_key(after));
     order_update(&core->orders[ORDER_LAUNCH_IDLE], is_idle(before), idle_key(before),
@@ -126,6 +143,7 @@ void elastic_launch_close(struct core *core, const struct launch *before,
         }
     }
     elastic_shrink_update(core, id);
+    life_update(core, id);
 }
 
 /* ---- nodes without work ---- */
@@ -170,11 +188,11 @@ static const struct launch *idle_first(const struct core *core, const struct poo
 
 const struct launch *elastic_shrink_first(const struct core *core, const struct pool *pool)
 {
-    if (!elastic_pool(pool) || pool->deleted || pool->launch_live <= pool->nodes_min) {
+    if (!elastic_pool(pool) || pool->deleted || pool->launch_live <= elastic_min(pool)) {
         return NULL;
     }
     const struct launch *launch = idle_first(core, pool);
-    if (launch == NULL || pool->launch_live > pool->nodes_max) {
+    if (launch == NULL || pool->launch_live > elastic_max(pool)) {
         return launch;
     }
     const struct node *node = query_node(core, launch->node);
@@ -188,7 +206,7 @@ void elastic_shrink_update(struct core *core, pool_id id)
 {
     struct pool *pool = change_pool_edit(core, id);
     const struct launch *first = elastic_shrink_first(core, pool);
-    const bool over = pool->launch_live > pool->nodes_max;
+    const bool over = pool->launch_live > elastic_max(pool);
     const int64_t at_ms = first == NULL ? 0 : first->idle_ms + (over ? 0 : pool->node_idle_ms);
     order_update(&core->orders[ORDER_DEADLINE], pool->shrink_ms != 0,
                  (struct okey){{(uint64_t)pool->shrink_ms, DEADLINE_SHRINK, id.v, 0}}, at_ms != 0,
@@ -213,6 +231,7 @@ void elastic_failed(struct core *core, pool_id id, int64_t now_ms, const char *w
     pool->launch_failures += pool->launch_failures < UINT32_MAX;
     pool->launch_retry_ms = now_ms + ((int64_t)RETRY_MS << doublings);
     elastic_refusal_set(core, id, words);
+    life_update(core, id);
     change_pool_due(core, id);
     if (pool->flavor.v != 0) {
         soldout_next_due(core, pool->flavor); /* another pool may ask meanwhile */
@@ -225,4 +244,5 @@ void elastic_joined(struct core *core, pool_id id)
     pool->launch_failures = 0;
     pool->launch_retry_ms = 0;
     elastic_refusal_set(core, id, "");
+    life_update(core, id);
 }

@@ -12,6 +12,10 @@ struct core;
 /* Does a provider bring nodes of the pool up? */
 bool elastic_pool(const struct pool *pool);
 
+/* How many nodes the pool's provider keeps and brings up: none in a pool that is closed or deleted. */
+uint32_t elastic_min(const struct pool *pool);
+uint32_t elastic_max(const struct pool *pool);
+
 /* A node as the pool's provider brings nodes up, without work. */
 void elastic_flavor(const struct pool *pool, struct node *ret);
 

@@ -270,6 +270,23 @@ struct fact {
             uint32_t
                 nodes; /* that the pool waits for, because its flavor is sold out; 0: no more */
         } flavor_waits;
+        struct {
+            pool_id pool;
+            struct pool_standing now;
+            const char *words; /* the provider's, where WHY_PROVIDER; else "" */
+        } pool_state;
+        struct {
+            pool_id pool;
+            bool kill; /* running tasks are killed */
+        } pool_closing;
+        struct {
+            pool_id pool;
+            int64_t until_ms; /* the pool can be restored before this moment */
+            uint32_t nodes;   /* the nodes of the provider that the pool has */
+        } pool_pending;
+        struct {
+            pool_id pool;
+        } pool_restored;
     };
 };
 

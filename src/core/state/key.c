@@ -111,3 +111,14 @@ struct okey key_submit(const uint8_t *key, uint64_t row)
 {
     return (struct okey){{key_half(key), key_half(key + 8), row, 0}};
 }
+
+/* A change of the state is due at once. */
+struct okey key_life(pool_id pool)
+{
+    return (struct okey){{0, DEADLINE_LIFE, pool.v, 0}};
+}
+
+struct okey key_delete(pool_id pool, int64_t at_ms)
+{
+    return (struct okey){{(uint64_t)at_ms, DEADLINE_DELETE, pool.v, 0}};
+}

@@ -71,6 +71,8 @@ enum deadline_kind {
     DEADLINE_JOIN,     /* the agent of a launch should have joined by now */
     DEADLINE_HOLD,     /* a task that backed off after a loss may be queued again */
     DEADLINE_FALLBACK, /* a task has waited long enough: its next pool opens */
+    DEADLINE_LIFE,    /* the state or the health of a pool has changed, and no fact says so yet */
+    DEADLINE_DELETE,  /* a deleted pool can no longer be restored, and goes for good */
 };
 
 /* Tasks that any end releases stand before tasks that need a success. */
@@ -129,6 +131,10 @@ struct okey key_submit(const uint8_t *key, uint64_t row);
 
 /* The key of a task that backs off after a loss, in ORDER_DEADLINE. */
 struct okey key_hold(task_id task, int64_t until_ms);
+
+/* The keys of a pool in ORDER_DEADLINE: its state has changed; it goes for good. */
+struct okey key_life(pool_id pool);
+struct okey key_delete(pool_id pool, int64_t at_ms);
 
 /* The key of the i-th dependency of a task in ORDER_DEPENDENT. */
 struct okey key_depends(task_id task, const struct task_spec *spec, uint32_t i);

@@ -8,6 +8,7 @@
 #include "core/state/change.h"
 #include "core/state/fact.h"
 #include "core/state/history.h"
+#include "core/state/life.h"
 #include "core/state/soldout.h"
 #include "core/state/state_codec.h"
 
@@ -103,6 +104,41 @@ static void blocked_read(const struct record_source *from, void *object)
     }
 }
 
+static const struct record_field life_fields[] = {
+    STATE_FIELD(struct pool_life, UINT, phase, 0, POOL_PHASE_COUNT - 1),
+    STATE_FIELD(struct pool_life, UINT, state, 0, POOL_STATE_COUNT - 1),
+    STATE_FIELD(struct pool_life, UINT, health, 0, POOL_HEALTH_COUNT - 1),
+    STATE_FIELD(struct pool_life, UINT, why, 0, POOL_WHY_COUNT - 1),
+    STATE_FIELD(struct pool_life, UINT, replaced, 0, UINT32_MAX),
+    STATE_FIELD(struct pool_life, UINT, had_nodes, 0, UINT32_MAX),
+    STATE_TIME(struct pool_life, since_ms),
+    STATE_TIME(struct pool_life, delete_ms),
+};
+static const struct record_table life = RECORD_TABLE(struct pool_life, life_fields);
+
+/* Could facts have made the life of a pool? */
+static bool life_sound(const struct pool *pool)
+{
+    const bool pending = pool->life.phase == PHASE_DELETE;
+    return pending ? !pool->deleted && pool->life.delete_ms > 0
+                   : pool->life.delete_ms == 0 && pool->life.had_nodes == 0 &&
+                         (!pool->deleted || pool->life.phase == PHASE_OPEN);
+}
+
+/* The counts of nodes and launches follow, and with them the deadlines of the life. */
+static void life_read(struct core *core, const struct pool *read, pool_id id)
+{
+    struct pool_life *own = &change_pool_edit(core, id)->life;
+    own->state = read->life.state;
+    own->health = read->life.health;
+    own->why = read->life.why;
+    own->since_ms = read->life.since_ms;
+    own->had_nodes = read->life.had_nodes;
+    life_phase_set(core, id, (enum pool_phase)read->life.phase, read->life.delete_ms);
+    change_pool_edit(core, id)->life.replaced = read->life.replaced;
+    life_update(core, id);
+}
+
 static const struct record_field pool_fields[] = {
     STATE_YES(struct pool, deleted),
     STATE_TIME(struct pool, created_ms),
@@ -116,6 +152,7 @@ static const struct record_field pool_fields[] = {
     STATE_TIME(struct pool, launch_retry_ms, .since = STATE_VERSION_ELASTIC),
     STATE_FIELD(struct pool, UINT, sold_nodes, 0, POOL_NODES_MAX, .since = STATE_VERSION_POOLS),
     STATE_TIME(struct pool, sold_wait_ms, .since = STATE_VERSION_POOLS),
+    STATE_FIELD(struct pool, PART, life, 0, 0, .part = &life, .since = STATE_VERSION_POOLS),
 };
 
 /* The provider's words about the last launch that failed. */
@@ -149,7 +186,8 @@ static bool pool_get(struct state_reader *r, uint64_t id, const void *row)
     const char *refusal =
         r->version < STATE_VERSION_ELASTIC ? "" : bytes_get_text(&r->in, &r->arena, TEXT_LEN_MAX);
     if (r->in.bad || query_pool_named(r->core, spec.name) != NULL ||
-        spec.nodes_min > spec.nodes_max || (read->deleted && read->wake_ms != 0)) {
+        spec.nodes_min > spec.nodes_max || (read->deleted && read->wake_ms != 0) ||
+        !life_sound(read)) {
         return false;
     }
     struct fact fact = {.time_ms = read->created_ms};
@@ -173,6 +211,7 @@ static bool pool_get(struct state_reader *r, uint64_t id, const void *row)
     pool->launch_failures = read->launch_failures;
     pool->launch_retry_ms = read->launch_retry_ms;
     pool->refusal = refusal[0] != '\0' ? blob_new(refusal, strlen(refusal) + 1) : NULL;
+    life_read(r->core, read, pool->id);
     return flavor_get(r->core, pool, &spec, read);
 }
 

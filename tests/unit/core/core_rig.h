@@ -31,6 +31,9 @@ enum verdict rig_do(struct rig *rig, struct input in);
 node_id rig_node(struct rig *rig, const char *name, unsigned slots, int64_t foo,
                  uint8_t supervisor);
 
+/* Tells a change of a pool's state, as a tick does that comes at once. */
+void rig_standing_tell(struct core *core, int64_t now_ms);
+
 /* Returns a task of user "u": a command `true` with one slot and one instance. */
 struct task_spec rig_spec(void);
 

@@ -165,6 +165,36 @@ static void fill_pool_deleted(struct fact *fact)
     fact->pool_deleted.pool.v = 2;
 }
 
+static void fill_pool_state(struct fact *fact)
+{
+    fact->pool_state.pool.v = 2;
+    fact->pool_state.now = (struct pool_standing){.state = POOL_PARTIALLY_EXECUTING,
+                                                  .health = HEALTH_DEGRADED,
+                                                  .why = WHY_PROVIDER,
+                                                  .nodes = 2,
+                                                  .wanted = 5,
+                                                  .lost = 1};
+    fact->pool_state.words = "no capacity";
+}
+
+static void fill_pool_closing(struct fact *fact)
+{
+    fact->pool_closing.pool.v = 2;
+    fact->pool_closing.kill = true;
+}
+
+static void fill_pool_pending(struct fact *fact)
+{
+    fact->pool_pending.pool.v = 2;
+    fact->pool_pending.until_ms = 1700000000000;
+    fact->pool_pending.nodes = 3;
+}
+
+static void fill_pool_restored(struct fact *fact)
+{
+    fact->pool_restored.pool.v = 2;
+}
+
 static void fill_node_set(struct fact *fact)
 {
     fact->node_set.node.v = 3;
@@ -448,6 +478,10 @@ static void fact_of(enum fact_type type, struct fact *fact)
         [FACT_RESOURCE_DEFINED] = fill_resource_defined,
         [FACT_POOL_SET] = fill_pool_set,
         [FACT_POOL_DELETED] = fill_pool_deleted,
+        [FACT_POOL_STATE] = fill_pool_state,
+        [FACT_POOL_CLOSING] = fill_pool_closing,
+        [FACT_POOL_PENDING_DELETE] = fill_pool_pending,
+        [FACT_POOL_RESTORED] = fill_pool_restored,
         [FACT_NODE_SET] = fill_node_set,
         [FACT_NODE_STATE] = fill_node_state,
         [FACT_NODE_EDITED] = fill_node_edited,

@@ -126,7 +126,7 @@ static void a_deleted_default_pool_is_missed(void **state)
 {
     struct rig *rig = *state;
     assert_int_equal(set(rig, "gpus", "cpus"), VERDICT_OK);
-    struct input in = {.type = INPUT_POOL_DELETE};
+    struct input in = {.type = INPUT_POOL_DELETE, .pool = {.now = true}};
     in.pool.pool = query_pool_named(rig->core, "gpus")->id;
     assert_int_equal(rig_do(rig, in), VERDICT_OK);
     assert_int_equal(rig_try_submit(rig, rig_spec()), VERDICT_REFUSED);

@@ -341,7 +341,7 @@ static void a_pool_that_goes_meanwhile_is_not_reached(void **state)
                                                             .pool_count = 1}}),
         VERDICT_OK);
     struct input in = {.type = INPUT_POOL_DELETE,
-                       .pool = {.pool = query_pool_named(rig->core, "p")->id}};
+                       .pool = {.pool = query_pool_named(rig->core, "p")->id, .now = true}};
     assert_int_equal(rig_do(rig, in), VERDICT_OK);
     rig_report(rig, a, 0, REPORT_ENDED, 143);
     rig_pass(rig);

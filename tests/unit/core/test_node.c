@@ -397,7 +397,7 @@ static void pools_are_made_edited_and_deleted(void **state)
     struct pool_spec now;
     query_pool_spec(rig->core, pool, &rig->arena, &now);
     assert_string_equal(now.title, "second");
-    in = (struct input){.type = INPUT_POOL_DELETE, .pool = {.pool = pool}};
+    in = (struct input){.type = INPUT_POOL_DELETE, .pool = {.pool = pool, .now = true}};
     assert_int_equal(rig_do(rig, in), VERDICT_OK);
     assert_null(query_pool_named(rig->core, "b"));
     assert_int_equal(rig_do(rig, in), VERDICT_NOT_FOUND);
@@ -414,7 +414,7 @@ static void tasks_of_a_deleted_pool_are_unavailable_until_moved(void **state)
     spec.pools = (const char *const[]){"b"};
     spec.pool_count = 1;
     task_id id = rig_submit(rig, spec);
-    struct input in = {.type = INPUT_POOL_DELETE, .pool = {.pool = pool}};
+    struct input in = {.type = INPUT_POOL_DELETE, .pool = {.pool = pool, .now = true}};
     assert_int_equal(rig_do(rig, in), VERDICT_CONFLICT);
     assert_int_equal(rig->facts.refusal.need, 1);
     in.pool.force = true;

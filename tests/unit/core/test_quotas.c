@@ -62,7 +62,7 @@ static void what_was_set_can_be_listed_and_edited(void **state)
     assert_true(query_quota_next(rig->core, &account, &pool));
     assert_true(account.v == b.v && pool.v == second.v);
     assert_false(query_quota_next(rig->core, &account, &pool));
-    in = (struct input){.type = INPUT_POOL_DELETE, .pool = {.pool = second}};
+    in = (struct input){.type = INPUT_POOL_DELETE, .pool = {.pool = second, .now = true}};
     assert_int_equal(rig_do(rig, in), VERDICT_OK);
     account = b;
     pool = (pool_id){1};

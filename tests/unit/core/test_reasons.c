@@ -78,6 +78,28 @@ static void a_pool_that_grows(void **state)
     org_done(&org);
 }
 
+static void a_pool_that_is_closed_or_deleted(void **state)
+{
+    (void)state;
+    struct org org;
+    org_init(&org);
+    pool_new(&org, "blue");
+    struct task_spec spec = slots(1);
+    spec.pools = (const char *const[]){"blue"};
+    spec.pool_count = 1;
+    const task_id task = submit(&org, spec);
+    struct input in = {.type = INPUT_POOL_CLOSE};
+    in.pool.pool = query_pool_named(org.rig.core, "blue")->id;
+    in.pool.force = true;
+    assert_int_equal(rig_do(&org.rig, in), VERDICT_OK);
+    assert_string_equal(waits(&org, task, REASON_POOL_CLOSED).text, "closed");
+    in.type = INPUT_POOL_DELETE;
+    assert_int_equal(rig_do(&org.rig, in), VERDICT_OK);
+    assert_int_equal(waits(&org, task, REASON_POOL_DELETED).until_ms,
+                     org.rig.now_ms + POOL_RESTORE_MS);
+    org_done(&org);
+}
+
 static void a_task_on_its_way_to_another_pool(void **state)
 {
     (void)state;
@@ -520,6 +542,7 @@ int main(void)
         cmocka_unit_test(a_task_that_is_not_queued),
         cmocka_unit_test(a_pool_that_starts_nothing),
         cmocka_unit_test(a_pool_that_grows),
+        cmocka_unit_test(a_pool_that_is_closed_or_deleted),
         cmocka_unit_test(a_task_on_its_way_to_another_pool),
         cmocka_unit_test(nodes_that_are_not_there),
         cmocka_unit_test(a_node_that_is_full),

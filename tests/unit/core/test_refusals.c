@@ -124,7 +124,7 @@ static void a_staged_task_of_a_deleted_pool_does_not_start(void **state)
     spec.pools = pools;
     spec.pool_count = 1;
     const task_id task = rig_submit(&org.rig, spec);
-    struct input in = {.type = INPUT_POOL_DELETE};
+    struct input in = {.type = INPUT_POOL_DELETE, .pool = {.now = true}};
     in.pool.pool = query_pool_named(org.rig.core, "other")->id;
     in.pool.force = true;
     assert_int_equal(rig_do(&org.rig, in), VERDICT_OK);

@@ -68,6 +68,7 @@ static enum verdict step(struct cloud *cloud, struct input in)
     for (size_t i = 0; verdict == VERDICT_OK && i < cloud->rig.facts.count; i++) {
         core_apply(cloud->replayed, &cloud->rig.facts.at[i]);
     }
+    rig_standing_tell(cloud->replayed, cloud->rig.now_ms);
     assert_same_state(cloud->rig.core, cloud->replayed);
     return verdict;
 }
@@ -160,6 +161,7 @@ static node_id join(struct cloud *cloud, const char *name)
     for (size_t i = 0; i < cloud->rig.facts.count; i++) {
         core_apply(cloud->replayed, &cloud->rig.facts.at[i]);
     }
+    rig_standing_tell(cloud->replayed, cloud->rig.now_ms);
     return node;
 }
 
@@ -407,7 +409,8 @@ static void a_pool_with_launches_stays(void **state)
     const pool_id elastic = query_pool_named(cloud->rig.core, "elastic")->id;
     in = (struct input){.type = INPUT_LAUNCH_ASK, .launch = {.pool = elastic, .count = 1}};
     assert_int_equal(ordered(cloud, in), VERDICT_OK);
-    in = (struct input){.type = INPUT_POOL_DELETE, .pool = {.pool = elastic, .force = true}};
+    in = (struct input){.type = INPUT_POOL_DELETE,
+                        .pool = {.pool = elastic, .force = true, .now = true}};
     assert_int_equal(step(cloud, in), VERDICT_CONFLICT);
     assert_int_equal(cloud->rig.facts.refusal.code, REASON_IN_USE);
     assert_int_equal(stop(cloud, 1), VERDICT_OK);

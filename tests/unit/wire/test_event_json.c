@@ -100,6 +100,17 @@ static const struct fact facts[] = {
     {.type = FACT_FLAVOR_SET, .flavor_set = {{5}, &flavor_spec}},
     {.type = FACT_FLAVOR_DELETED, .flavor_deleted = {{99}}},
     {.type = FACT_FLAVOR_WAITS, .flavor_waits = {{2}, 3}},
+    {.type = FACT_POOL_STATE,
+     .pool_state = {{2},
+                    {POOL_PARTIALLY_EXECUTING, HEALTH_DEGRADED, WHY_LOST, 2, 3, 1},
+                    .words = ""}},
+    {.type = FACT_POOL_STATE,
+     .pool_state = {{2},
+                    {POOL_SUBMITTED, HEALTH_UNAVAILABLE, WHY_PROVIDER, 0, 1, 0},
+                    .words = "no capacity"}},
+    {.type = FACT_POOL_CLOSING, .pool_closing = {{2}, .kill = true}},
+    {.type = FACT_POOL_PENDING_DELETE, .pool_pending = {{2}, 1700000000000, 3}},
+    {.type = FACT_POOL_RESTORED, .pool_restored = {{2}}},
 };
 enum { FACTS = sizeof facts / sizeof facts[0] };
 

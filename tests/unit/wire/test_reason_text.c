@@ -314,10 +314,21 @@ static void what_is_sold_out_is_said_with_alternatives(void **state)
     site_done(&place);
 }
 
+static void closed_pools_say_how_they_open(void **state)
+{
+    (void)state;
+    says((struct reason){.code = REASON_POOL_CLOSED, .pool = {1}, .text = "closing"},
+         "pool 'default' is closing and takes no task; `weir pool restore default` opens it again");
+    says((struct reason){.code = REASON_POOL_DELETED, .pool = {1}},
+         "pool 'default' was deleted; `weir pool restore default` brings it back, `weir pool "
+         "delete default --now` frees its name");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(what_is_sold_out_is_said_with_alternatives),
+        TEST(closed_pools_say_how_they_open),
         TEST(providers_speak_for_themselves),
         TEST(every_code_has_a_sentence_and_an_object),
         TEST(sentences_have_names_and_amounts),

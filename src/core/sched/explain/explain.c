@@ -17,6 +17,7 @@
 #include "core/sched/explain/explain_depends.h"
 #include "core/sched/explain/explain_form.h"
 #include "core/sched/explain/explain_internal.h"
+#include "core/sched/explain/explain_life.h"
 #include "core/sched/explain/explain_provider.h"
 #include "core/sched/explain/explain_time.h"
 #include "core/sched/order/tally.h"
@@ -420,6 +421,8 @@ static void explain_queued(const struct core *core, const struct task *task,
         ret->reason.code = REASON_GANG_SHORT;
         ret->reason.have = task->waiting_count;
         ret->reason.need = task->instance_count;
+    } else if (explain_life(pool, &ret->reason)) {
+        return;
     } else if (pool->paused) {
         ret->reason.code = REASON_POOL_PAUSED;
     } else if (pool->node_count == 0) {
@@ -478,6 +481,8 @@ void explain_task_in(const struct core *core, task_id id, pool_id in, struct exp
         ret->reason.code = REASON_UNKNOWN_POOL;
         (void)str_copy(ret->reason.text, sizeof ret->reason.text,
                        query_pool_name(core, task->pool));
+    } else if (pool->life.phase == PHASE_DELETE) {
+        (void)explain_life(pool, &ret->reason);
     } else {
         explain_queued(core, task, pool, ret);
     }
