@@ -1,6 +1,7 @@
 /* cmd_pool.c - `weir pool …`. SPDX-License-Identifier: Apache-2.0 */
 #include "base/json_out.h"
 #include "cli/api.h"
+#include "cli/cells.h"
 #include "cli/cmd.h"
 #include "cli/cost.h"
 #include "cli/list.h"
@@ -56,6 +57,31 @@ static void cell_topology(struct buf *out, const struct doc *item, int64_t now_m
     const struct doc *levels = item_at(item, "topology");
     for (const struct doc *d = levels == NULL ? NULL : levels->first; d != NULL; d = d->next) {
         buf_addf(out, "%s%s", d == levels->first ? "" : ",", d->text.p);
+    }
+}
+
+static void cell_selector(struct buf *out, const struct doc *item, int64_t now_ms)
+{
+    (void)now_ms;
+    cells_labels_text(out, item_at(item, "selector"));
+}
+
+/* Writes "3 nodes match the selectors of other pools, too: n1, n2, n3". */
+static void cell_contested(struct buf *out, const struct doc *item, int64_t now_ms)
+{
+    (void)now_ms;
+    const int64_t count = item_number(item, "contested.count", 0);
+    const struct doc *nodes = item_at(item, "contested.nodes");
+    if (count == 0) {
+        return;
+    }
+    buf_addf(out, "%" PRId64 " node%s the selectors of other pools, too: ", count,
+             count == 1 ? " matches" : "s match");
+    for (const struct doc *d = nodes == NULL ? NULL : nodes->first; d != NULL; d = d->next) {
+        buf_addf(out, "%s%s", d == nodes->first ? "" : ", ", d->text.p);
+    }
+    if (nodes != NULL && count > nodes->count) {
+        buf_add_str(out, ", …");
     }
 }
 
@@ -188,6 +214,8 @@ static const struct list_column pool_fields[] = {
     {"pending", "pending", COLUMN_NUMBER, "tasks.pending", COLUMN_ALWAYS, NULL},
     {"accepts", "accepts", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_accepts},
     {"topology", "topology", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_topology},
+    {"selector", "selector", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_selector},
+    {"contested", "conflict", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_contested},
     {"policy", "policy", COLUMN_TEXT, "scheduler.policy", COLUMN_ALWAYS, NULL},
     {"placement", "placement", COLUMN_TEXT, "scheduler.placement", COLUMN_ALWAYS, NULL},
     {"order", "order", COLUMN_TEXT, "scheduler.order", COLUMN_ALWAYS, NULL},
@@ -303,6 +331,7 @@ static bool pool_json(const struct cli *cli, struct json_out *j)
     bool any = object_args_json(&cli->args, object_args_pool, GROUP_TOP, j);
     any |= list_json(cli, j, "accepts", "all");
     any |= list_json(cli, j, "topology", "none");
+    any |= list_json(cli, j, "selector", "none");
     any |= provider_json(cli, j);
     return scheduler_json(cli, j) || any;
 }

@@ -6,6 +6,7 @@
 
 #include "base/doc_make.h"
 #include "spec/object_again.h"
+#include "spec/resources_text.h"
 #include "spec/task_internal.h"
 #include "core/model/limits.h"
 #include "core/model/names.h"
@@ -152,6 +153,39 @@ static void pool_topology_read(const struct doc_value *v, void *object)
     spec->topology_count = v->doc->count;
 }
 
+/* Reads {gpu.model: A100} or [gpu.model=A100]. An empty list means: no node belongs to the pool by its labels. */
+static void pool_selector_read(const struct doc_value *v, void *object)
+{
+    struct pool_spec *spec = object;
+    if (v->doc->kind == DOC_MAP) {
+        (void)object_read_labels(v, SELECTOR_LABELS_MAX, false, &spec->selector,
+                                 &spec->selector_count);
+        return;
+    }
+    if (!fields_bounded(v, DOC_LIST, SELECTOR_LABELS_MAX, "node labels", ", like [zone=a]")) {
+        return;
+    }
+    struct label *labels = arena_new(v->in->arena, struct label, v->doc->count + 1);
+    for (struct doc_value item = fields_first(v); item.doc != NULL; fields_next(&item)) {
+        const char *text;
+        struct error e;
+        if (!fields_value_text(&item, 2 * TEXT_LEN_MAX + 1, &text) ||
+            !fields_ok(&item,
+                       resources_text_label(str_of(text), v->in->arena, &labels[item.index], &e),
+                       &e)) {
+            return;
+        }
+        for (uint32_t i = 0; i < item.index; i++) {
+            if (strcmp(labels[i].key, labels[item.index].key) == 0) {
+                fields_problem(&item, "the label '%.60s' is there twice", labels[i].key);
+                return;
+            }
+        }
+    }
+    spec->selector = labels;
+    spec->selector_count = v->doc->count;
+}
+
 static void pool_name_read(const struct doc_value *v, void *object)
 {
     struct pool_spec *spec = object;
@@ -179,7 +213,6 @@ static const struct field pool_fields[] = {
     {.name = "network", .note = "networks do not exist yet"},
     {.name = "flavor", .note = "flavors do not exist yet"},
     {.name = "nodes", .note = "a static pool has the nodes whose agents join it"},
-    {.name = "selector", .note = "label selectors do not exist yet; an agent names its pool"},
     {0},
 };
 

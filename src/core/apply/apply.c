@@ -13,6 +13,7 @@
 #include "core/model/pool.h"
 #include "core/model/table.h"
 #include "core/model/task.h"
+#include "core/state/membership.h"
 #include "core/state/change.h"
 #include "core/state/fact.h"
 #include "core/state/key.h"
@@ -162,6 +163,7 @@ void apply(struct core *core, const struct fact *fact)
         [FACT_ACCOUNT_SET] = apply_account_set,
         [FACT_ACCOUNT_DELETED] = apply_account_deleted,
         [FACT_QUOTA_SET] = apply_account_quota,
+        [FACT_NODE_MOVED] = membership_moved,
     };
     must((unsigned)fact->type > 0);
     must((unsigned)fact->type <= FACT_TYPE_MAX);

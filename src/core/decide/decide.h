@@ -16,6 +16,9 @@ struct facts;
 struct input;
 struct step;
 struct launch;
+struct node;
+struct node_edit;
+struct task;
 
 /* Adds to `out` the facts that follow from an input, or refuses the input with out->refusal. Changes nothing
  * in the state. */
@@ -57,6 +60,16 @@ void decide_launch_node(struct step *step, const struct pool *pool, node_id node
 /* Deadlines have come: a node of the pool goes; the agent of a launch did not join in time. */
 void decide_launch_shrink(struct step *step, const struct core *core, pool_id id);
 void decide_launch_late(struct step *step, const struct core *core, launch_id id);
+
+/* An edit of a node within its limits. Labels may say that the node belongs to another pool: `busy` of the edit says what
+ * becomes of its tasks. */
+enum verdict decide_member_edit(struct step *step, const struct node *node,
+                                const struct node_edit *edit);
+/* An empty node goes to the pool of its labels. */
+void decide_member_move(struct step *step, const struct core *core, node_id node);
+
+/* Kills a task; one that was killed already is left alone. */
+void decide_task_end(struct step *step, const struct task *task);
 
 /* ---- functions that several decisions share ---- */
 

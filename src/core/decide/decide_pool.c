@@ -19,6 +19,12 @@
 
 static const char default_name[] = POOL_DEFAULT_NAME;
 
+/* Is there a selector on the pool `default`? It takes the nodes that no selector matches. */
+static bool selector_out_of_place(const struct pool_spec *spec)
+{
+    return spec->selector_count > 0 && strcmp(spec->name, default_name) == 0;
+}
+
 enum verdict decide_pool_create(struct step *step)
 {
     const struct core *core = step->core;
@@ -91,6 +97,9 @@ enum verdict decide_pool_edit(struct step *step)
     int64_t max;
     if (!spec_limits_pool(spec, &limit, &max)) {
         return step_refuse_limit(step, limit, max);
+    }
+    if (selector_out_of_place(spec)) {
+        return step_refuse_limit(step, "labels in the selector of pool 'default'", 0);
     }
     if (spec->provider != (enum pool_provider)pool->provider && pool->launch_count > 0) {
         return pool_in_use(step, pool, pool->launch_count);

@@ -16,8 +16,9 @@ enum {
     NODE_SLOTS_MAX = 1000000, /* so that sums over all nodes fit 64 bits */
     NODE_DEVICES_MAX = 64,    /* GPUs of one node */
     NODE_LABELS_MAX = 64,
-    TOPOLOGY_LEVELS_MAX = 8, /* levels of one pool's topology */
-    TASK_GROUPS_MAX = 64,    /* groups within one gang, at any depth */
+    SELECTOR_LABELS_MAX = 16, /* labels in the selector of one pool */
+    TOPOLOGY_LEVELS_MAX = 8,  /* levels of one pool's topology */
+    TASK_GROUPS_MAX = 64,     /* groups within one gang, at any depth */
     GROUP_DEPTH_MAX = 4,
     NODE_AUX_TASKS_DEFAULT = 100, /* zero-slot instances that a node takes */
     TASK_INSTANCES_MAX = 10000,

@@ -169,6 +169,17 @@ const char *names_pool_order(enum pool_order order)
     return (unsigned)order < POOL_ORDER_COUNT ? names[order] : NULL;
 }
 
+const char *names_busy(enum busy busy)
+{
+    static const char *const names[BUSY_COUNT] = {
+        [BUSY_WAIT] = "wait",
+        [BUSY_REQUEUE] = "requeue",
+        [BUSY_KILL] = "kill",
+        [BUSY_REFUSE] = "refuse",
+    };
+    return (unsigned)busy < BUSY_COUNT ? names[busy] : NULL;
+}
+
 const char *names_pool_provider(enum pool_provider provider)
 {
     static const char *const names[POOL_PROVIDER_COUNT] = {

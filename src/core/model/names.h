@@ -5,6 +5,7 @@
 #include "core/model/account.h"
 #include "core/model/claim.h"
 #include "core/model/launch.h"
+#include "core/model/leave.h"
 #include "core/model/length.h"
 #include "core/model/node.h"
 #include "core/model/reason.h"
@@ -33,6 +34,8 @@ const char *names_pool_placement(enum pool_placement placement);
 const char *names_pool_victims(enum pool_victims victims);
 const char *names_pool_order(enum pool_order order);
 const char *names_pool_provider(enum pool_provider provider);
+/* "wait", "requeue" …; NULL beyond the last. */
+const char *names_busy(enum busy busy);
 const char *names_task_state(enum task_state state);
 bool names_task_state_parse(const char *name, enum task_state *ret);
 const char *names_end_cause(enum end_cause cause);

@@ -126,6 +126,10 @@ struct pool {
     uint32_t level_count; /* levels of the pool's topology */
     struct blob *levels;  /* the names of the levels, each with its NUL, the widest level first */
     struct blob *text;    /* encoded name, title, description */
+    /* the marks of the pool's selector, ascending (label.h); NULL: no node belongs to the pool by its labels */
+    struct blob *selector;
+    /* nodes that belong to this pool by their labels, and that the selector of a later pool matches, too */
+    uint32_t contested_count;
 };
 
 /* Are the pool's queues ordered by expected length? Never with policy `fifo`. */

@@ -203,6 +203,10 @@ struct pool_spec {
     uint32_t node_gpus; /* above 0: the slots are these GPUs */
     int64_t node_cpu_milli;
     int64_t node_memory_bytes;
+    /* a node whose agent names no pool belongs to the first pool whose labels here the node has; none: no node
+     * belongs to the pool by its labels */
+    const struct label *selector;
+    uint32_t selector_count;
 };
 
 struct node_spec {
@@ -226,4 +230,6 @@ struct node_spec {
     const char *trouble;
     /* what tasks on this node could do to each other and to the node; "": an older agent, or nothing */
     const char *unprevented;
+    /* neither the agent nor a provider named the pool: the node belongs to the pool that its labels say */
+    bool follows_labels;
 };

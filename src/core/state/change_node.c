@@ -20,6 +20,7 @@
 #include "core/state/elastic.h"
 #include "core/state/fact.h"
 #include "core/state/key.h"
+#include "core/state/membership.h"
 #include "core/state/query.h"
 #include "core/state/state.h"
 #include "core/state/topology.h"
@@ -59,6 +60,7 @@ static bool pool_counts_differ(const struct node *node, const struct node *befor
 {
     return node->pool.v != before->pool.v || node->state != before->state ||
            node->draining != before->draining || node->troubled != before->troubled ||
+           (node->pool_next.v != 0) != (before->pool_next.v != 0) ||
            node->slots_milli != before->slots_milli || node->cpu_milli != before->cpu_milli ||
            node->memory_bytes != before->memory_bytes || slots_usable(node) != slots_usable(before);
 }
@@ -139,6 +141,7 @@ void change_node_close(struct core *core, struct node *node, const struct node *
         capacity_changed(core->capacity, was_there ? before : NULL, node);
     }
     elastic_node_close(core, node, before);
+    membership_node_close(core, node, before);
 }
 
 static void named_change(struct node *node, const struct request *request, int sign)
@@ -272,7 +275,7 @@ static struct node *node_create(struct core *core, node_id id, const struct fact
     return node;
 }
 
-static void node_move(struct core *core, const struct node *node, pool_id to)
+void change_node_move(struct core *core, struct node *node, pool_id to)
 {
     if (node->pool.v == to.v) {
         return;
@@ -281,6 +284,8 @@ static void node_move(struct core *core, const struct node *node, pool_id to)
     struct oindex *order = &core->orders[ORDER_POOL_NODE];
     must(oindex_remove(order, (struct okey){{node->pool.v, node->id.v}}));
     must(oindex_insert(order, (struct okey){{to.v, node->id.v}}));
+    node->pool = to;
+    node->aux_max = change_pool_edit(core, to)->aux_tasks;
 }
 
 void change_node_set(struct core *core, const struct fact *fact)
@@ -295,7 +300,8 @@ void change_node_set(struct core *core, const struct fact *fact)
     } else {
         node = change_node_open(core, id, &before);
         must(node->state != NODE_REMOVED);
-        node_move(core, node, fact->node_set.pool);
+        membership_node_leave(core, node);
+        change_node_move(core, node, fact->node_set.pool);
     }
     must(fact->node_set.incarnation >= node->incarnation);
     must(fact->node_set.incarnation == node->incarnation || node->instance_count == 0);
@@ -309,8 +315,10 @@ void change_node_set(struct core *core, const struct fact *fact)
     memcpy(node->supervisor, spec->supervisor, sizeof node->supervisor);
     node->aux_max = change_pool_edit(core, node->pool)->aux_tasks;
     node->troubled = spec->trouble != NULL && spec->trouble[0] != '\0';
+    node->follows_labels = spec->follows_labels;
     node_named_set(core, node, spec);
     change_node_text_set(node, spec);
+    membership_node_join(core, node);
     topology_node_set(core, node);
     change_node_recount(core, node);
     node->overhang = 1; /* an overhang is allowed here; closing finds out whether there is one */
@@ -325,9 +333,14 @@ void change_node_state(struct core *core, const struct fact *fact)
     struct node before;
     struct node *node = change_node_open(core, fact->node_state.node, &before);
     must(node->state != NODE_REMOVED);
+    if (fact->node_state.state == NODE_REMOVED) {
+        membership_node_leave(core, node);
+    }
     node->state = (uint8_t)fact->node_state.state;
     if (node->state == NODE_REMOVED) {
         must(node->instance_count == 0);
+        node->pool_next.v = 0;
+        node->selector_matches = 0;
         uint64_t hash = key_name_hash(query_node_name(core, node->id));
         must(oindex_remove(&core->orders[ORDER_NODE_NAME], (struct okey){{hash, node->id.v}}));
         must(oindex_remove(&core->orders[ORDER_POOL_NODE],

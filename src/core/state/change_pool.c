@@ -18,6 +18,7 @@
 #include "core/state/gang.h"
 #include "core/state/history.h"
 #include "core/state/key.h"
+#include "core/state/membership.h"
 #include "core/state/query.h"
 #include "core/state/state.h"
 #include "core/state/topology.h"
@@ -231,6 +232,7 @@ void change_pool_set(struct core *core, const struct fact *fact)
     if (turned) {
         queue_turn(core, id);
     }
+    membership_pool_set(core, id, spec);
     change_pool_due(core, id);
 }
 
@@ -244,6 +246,7 @@ void change_pool_delete(struct core *core, const struct fact *fact)
     change_pool_reserved_set(core, id, NULL, 0);
     change_pool_wake_set(core, pool, 0);
     history_drop(core, pool);
+    membership_pool_set(core, id, NULL);
     pool->deleted = 1;
     core->pool_count--;
     uint64_t hash = key_name_hash(query_pool_name(core, id));

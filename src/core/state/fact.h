@@ -35,19 +35,22 @@ enum fact_type {
 #include "core/state/facts.def"
 };
 #undef FACT
-/* The numbers have no gaps, so the count of the rows is the highest number. */
-#define FACT(...) +1
-enum {
-    FACT_TYPE_MAX = 0
+/* The highest number. Some numbers below it have no row: fact_type_known() says which have one. */
+#define FACT(number, code, ...) char code[number];
+union fact_numbers {
 #include "core/state/facts.def"
 };
 #undef FACT
+enum { FACT_TYPE_MAX = sizeof(union fact_numbers) };
 
 /* A task's new rank. */
 struct task_rank {
     task_id task;
     int64_t rank;
 };
+
+/* Is there a type with this number? */
+bool fact_type_known(uint64_t number);
 
 /* The name of a type: "task-submitted" …. Events of the API have the same names. */
 const char *fact_type_name(enum fact_type type);
@@ -184,6 +187,10 @@ struct fact {
             pool_id pool;
             struct credit row; /* `bucket.most` 0: the credit is full, and the row goes */
         } credit;
+        struct {
+            node_id node;
+            pool_id pool; /* in which the node is from now on */
+        } node_moved;
         struct {
             pool_id pool;
             task_id task; /* no longer a holder, because the idle budget is spent */

@@ -47,8 +47,14 @@ enum order {
     ORDER_LENGTH_AGE,
     /* pool, since when the node has no work, launch, 0: nodes of launches that may go */
     ORDER_LAUNCH_IDLE,
+    /* both halves of a label's mark, node, 0: nodes that follow their labels and are not removed */
+    ORDER_LABEL_NODE,
+    /* both halves of the first mark of a selector, pool, 0: pools with a selector */
+    ORDER_SELECTOR,
+    /* pool, node, 0, 0: nodes that belong to the pool by their labels, and that several selectors match */
+    ORDER_CONTESTED,
 };
-enum { ORDER_COUNT = ORDER_LAUNCH_IDLE + 1 };
+enum { ORDER_COUNT = ORDER_CONTESTED + 1 };
 
 /* The domains of one level of a pool lie together. */
 #define LEVEL_KEY(pool, level) ((uint64_t)(pool).v << 32 | (uint64_t)(level))
@@ -64,6 +70,7 @@ enum deadline_kind {
     DEADLINE_SHRINK,  /* a node of a pool has had no work for long enough and may go */
     DEADLINE_JOIN,    /* the agent of a launch should have joined by now */
     DEADLINE_HOLD,    /* a task that backed off after a loss may be queued again */
+    DEADLINE_MOVE, /* an empty node goes to another pool. Its time is 0: the move is due at once */
 };
 
 /* Tasks that any end releases stand before tasks that need a success. */

@@ -168,8 +168,10 @@ static void fill_node_state(struct fact *fact)
 static void fill_node_edited(struct fact *fact)
 {
     fact->node_edited.node.v = 3;
-    fact->node_edited.edit =
-        (struct node_edit){NODE_EDIT_DRAIN | NODE_EDIT_LABELS, true, labels, 2};
+    fact->node_edited.edit = (struct node_edit){.fields = NODE_EDIT_DRAIN | NODE_EDIT_LABELS,
+                                                .drain = true,
+                                                .labels = labels,
+                                                .label_count = 2};
 }
 
 static void fill_task_submitted(struct fact *fact)
@@ -398,6 +400,12 @@ static void fill_quota_set(struct fact *fact)
     fact->quota_set.row = &quota_row;
 }
 
+static void fill_node_moved(struct fact *fact)
+{
+    fact->node_moved.node.v = 7;
+    fact->node_moved.pool.v = 2;
+}
+
 /* A fact of each type with every field set. */
 static void fact_of(enum fact_type type, struct fact *fact)
 {
@@ -444,6 +452,7 @@ static void fact_of(enum fact_type type, struct fact *fact)
         [FACT_TASK_MOVED] = fill_task_moved,
         [FACT_DEPENDENTS_RELEASED] = fill_released,
         [FACT_HOLD_ENDED] = fill_task_queued,
+        [FACT_NODE_MOVED] = fill_node_moved,
     };
     *fact = (struct fact){
         .type = type, .version = 1, .time_ms = 1700000000000, .actor = "user:x", .cause = "r-1"};
@@ -464,6 +473,9 @@ static void every_fact_comes_back_byte_for_byte(void **state)
     struct arena arena;
     arena_init(&arena);
     for (unsigned type = 1; type <= FACT_TYPE_MAX; type++) {
+        if (!fact_type_known(type)) {
+            continue;
+        }
         struct fact fact;
         fact_of((enum fact_type)type, &fact);
         struct buf bytes;
@@ -535,6 +547,9 @@ static void cut_off_facts_are_refused_at_each_byte(void **state)
     struct arena arena;
     arena_init(&arena);
     for (unsigned type = 1; type <= FACT_TYPE_MAX; type++) {
+        if (!fact_type_known(type)) {
+            continue;
+        }
         struct fact fact;
         fact_of((enum fact_type)type, &fact);
         struct buf bytes;
@@ -565,6 +580,9 @@ static void damaged_facts_are_read_or_refused_never_worse(void **state)
     arena_init(&arena);
     buf_init(&map, BYTES_MAX);
     for (unsigned type = 1; type <= FACT_TYPE_MAX; type++) {
+        if (!fact_type_known(type)) {
+            continue;
+        }
         struct fact fact;
         fact_of((enum fact_type)type, &fact);
         struct buf bytes;
@@ -675,6 +693,9 @@ static void a_change_of_coding_needs_a_new_version(void **state)
     whole = shape(shape(whole, &state_codec_head), &state_codec_numbers);
     coding_known(file, "state", STATE_VERSION, whole);
     for (unsigned type = 1; type <= FACT_TYPE_MAX; type++) {
+        if (!fact_type_known(type)) {
+            continue;
+        }
         struct fact fact;
         struct buf bytes;
         fact_of((enum fact_type)type, &fact);
