@@ -1,11 +1,11 @@
 /* cmd_pool.c - `weir pool …`. SPDX-License-Identifier: Apache-2.0 */
 #include "base/json_out.h"
 #include "cli/api.h"
-#include "cli/cells.h"
 #include "cli/cmd.h"
 #include "cli/cost.h"
 #include "cli/list.h"
 #include "cli/object_args.h"
+#include "cli/pool_cells.h"
 #include "cli/show.h"
 #include "cli/text.h"
 #include "cli/item.h"
@@ -57,31 +57,6 @@ static void cell_topology(struct buf *out, const struct doc *item, int64_t now_m
     const struct doc *levels = item_at(item, "topology");
     for (const struct doc *d = levels == NULL ? NULL : levels->first; d != NULL; d = d->next) {
         buf_addf(out, "%s%s", d == levels->first ? "" : ",", d->text.p);
-    }
-}
-
-static void cell_selector(struct buf *out, const struct doc *item, int64_t now_ms)
-{
-    (void)now_ms;
-    cells_labels_text(out, item_at(item, "selector"));
-}
-
-/* Writes "3 nodes match the selectors of other pools, too: n1, n2, n3". */
-static void cell_contested(struct buf *out, const struct doc *item, int64_t now_ms)
-{
-    (void)now_ms;
-    const int64_t count = item_number(item, "contested.count", 0);
-    const struct doc *nodes = item_at(item, "contested.nodes");
-    if (count == 0) {
-        return;
-    }
-    buf_addf(out, "%" PRId64 " node%s the selectors of other pools, too: ", count,
-             count == 1 ? " matches" : "s match");
-    for (const struct doc *d = nodes == NULL ? NULL : nodes->first; d != NULL; d = d->next) {
-        buf_addf(out, "%s%s", d == nodes->first ? "" : ", ", d->text.p);
-    }
-    if (nodes != NULL && count > nodes->count) {
-        buf_add_str(out, ", …");
     }
 }
 
@@ -213,9 +188,11 @@ static const struct list_column pool_fields[] = {
     {"running", "running", COLUMN_NUMBER, "tasks.running", COLUMN_ALWAYS, NULL},
     {"pending", "pending", COLUMN_NUMBER, "tasks.pending", COLUMN_ALWAYS, NULL},
     {"accepts", "accepts", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_accepts},
+    {"access", "serves", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, pool_cells_access},
+    {"slots-per-node", "slots per node", COLUMN_NUMBER, "slots_per_node", COLUMN_ALWAYS, NULL},
     {"topology", "topology", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_topology},
-    {"selector", "selector", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_selector},
-    {"contested", "conflict", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_contested},
+    {"selector", "selector", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, pool_cells_selector},
+    {"contested", "conflict", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, pool_cells_contested},
     {"policy", "policy", COLUMN_TEXT, "scheduler.policy", COLUMN_ALWAYS, NULL},
     {"placement", "placement", COLUMN_TEXT, "scheduler.placement", COLUMN_ALWAYS, NULL},
     {"order", "order", COLUMN_TEXT, "scheduler.order", COLUMN_ALWAYS, NULL},
@@ -325,6 +302,22 @@ static bool list_json(const struct cli *cli, struct json_out *j, const char *nam
     return true;
 }
 
+/* Writes --slots-per-node as a number, or as the word `all`; false: the flag was not given. */
+static bool slots_json(const struct cli *cli, struct json_out *j)
+{
+    const char *text = args_text(&cli->args, "slots-per-node");
+    uint64_t slots;
+    if (text == NULL) {
+        return false;
+    }
+    if (str_to_u64(str_of(text), &slots)) {
+        json_out_kv_u64(j, "slots_per_node", slots);
+    } else {
+        json_out_kv_text(j, "slots_per_node", text);
+    }
+    return true;
+}
+
 /* Writes the flags of `create` and `edit`; false: no flag was given. */
 static bool pool_json(const struct cli *cli, struct json_out *j)
 {
@@ -332,6 +325,8 @@ static bool pool_json(const struct cli *cli, struct json_out *j)
     any |= list_json(cli, j, "accepts", "all");
     any |= list_json(cli, j, "topology", "none");
     any |= list_json(cli, j, "selector", "none");
+    any |= list_json(cli, j, "for", "none");
+    any |= slots_json(cli, j);
     any |= provider_json(cli, j);
     return scheduler_json(cli, j) || any;
 }
@@ -355,7 +350,9 @@ static int edit(struct cli *cli, struct str body, const char *done)
 {
     struct error e;
     bool go;
-    const struct cost_call call = {"PATCH", pool_path(cli), body, NULL};
+    const char *force = object_args_given(&cli->args, "force") ? "?force=true" : "";
+    const struct cost_call call = {"PATCH", arena_fmt(&cli->arena, "%s%s", pool_path(cli), force),
+                                   body, NULL};
     if (cost_is_dry(cli)) {
         return cost_dry_run(cli, &call);
     }

@@ -4,7 +4,10 @@
 #include "cli/flags.h"
 
 static const struct flag flags_force[] = {
-    {"force", 0, FLAG_BOOL, NULL, "delete the pool even if it has tasks", COMPLETE_NONE, NULL},
+    {"force", 0, FLAG_BOOL, NULL,
+     "change or delete the pool even if it no longer takes some of its tasks: these become "
+     "unavailable",
+     COMPLETE_NONE, NULL},
     {0},
 };
 
@@ -41,7 +44,7 @@ const struct command commands_pool[] = {
          "wants\n--yes.",
      .examples = "weir pool edit default --patience 5s\n"
                  "weir pool edit default --policy priority --dry-run",
-     .groups = {flags_pool, flags_dry_run, flags_yes, flags_json},
+     .groups = {flags_pool, flags_force, flags_dry_run, flags_yes, flags_json},
      .args_min = 1,
      .args_max = 1,
      .complete = COMPLETE_POOLS,

@@ -216,7 +216,7 @@ static void check_settled(const struct core *core, const struct task *task)
 /* Checks task state and queue membership by conditions of its own, not with the functions of change_task.c. */
 static void check_state(const struct core *core, const struct task *task)
 {
-    bool has_pool = query_pool(core, task->pool) != NULL;
+    bool has_pool = query_pool(core, task->pool) != NULL && !task->turned_away;
     bool waits = task->state == TASK_PENDING && task->waiting_count > 0;
     bool whole = !task->gang || task->stopping_count == 0;
     bool partly = task->active_count > 0 && task->waiting_count > 0 && whole;

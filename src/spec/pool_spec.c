@@ -186,6 +186,35 @@ static void pool_selector_read(const struct doc_value *v, void *object)
     spec->selector_count = v->doc->count;
 }
 
+/* Reads a number of slots, or `all`. The spec has 1 + the number. */
+static void pool_slots_per_node_read(const struct doc_value *v, void *object)
+{
+    struct pool_spec *spec = object;
+    uint64_t slots;
+    if (v->doc->kind == DOC_STRING && str_is(v->doc->text, "all")) {
+        spec->slots_per_node = 0;
+    } else if (fields_value_u64(v, 0, NODE_SLOTS_MAX, &slots)) {
+        spec->slots_per_node = (uint32_t)slots + 1;
+    }
+}
+
+/* Reads names of projects and departments. The server checks that there are such. */
+static void pool_for_read(const struct doc_value *v, void *object)
+{
+    struct pool_spec *spec = object;
+    if (!fields_bounded(v, DOC_LIST, POOL_GUESTS_MAX, "projects and departments", ", like [nlp]")) {
+        return;
+    }
+    const char **guests = arena_new(v->in->arena, const char *, v->doc->count + 1);
+    for (struct doc_value item = fields_first(v); item.doc != NULL; fields_next(&item)) {
+        if (!fields_value_text(&item, GUEST_LEN_MAX, &guests[item.index])) {
+            return;
+        }
+    }
+    spec->guests = guests;
+    spec->guest_count = v->doc->count;
+}
+
 static void pool_name_read(const struct doc_value *v, void *object)
 {
     struct pool_spec *spec = object;
@@ -208,7 +237,6 @@ static const struct field pool_fields[] = {
     POOL_ROW(turn) POOL_ROW(idle_for_waiting) POOL_ROW(loss_for_sharing){
         .name = "scheduler", .read = fields_inner, .inner = scheduler_fields},
     {.name = "provider", .read = provider_read},
-    {.name = "access", .note = "pools are open to every user for now"},
     {.name = "zones", .note = "zones do not exist yet"},
     {.name = "network", .note = "networks do not exist yet"},
     {.name = "flavor", .note = "flavors do not exist yet"},
@@ -216,10 +244,19 @@ static const struct field pool_fields[] = {
     {0},
 };
 
-void pool_spec_fields(const struct doc_value *v, void *spec)
+void pool_spec_fields(const struct doc_value *v, void *object)
 {
-    if (fields_read(v, pool_fields, spec) && ((struct pool_spec *)spec)->name == NULL) {
+    const struct pool_spec *spec = object;
+    if (!fields_read(v, pool_fields, object)) {
+        return;
+    }
+    if (spec->name == NULL) {
         fields_problem_in(v, "name", "it is missing");
+    } else if (spec->access == ACCESS_DEDICATED && spec->guest_count == 0) {
+        fields_problem_in(v, "for",
+                          "a dedicated pool needs the projects or departments that it serves");
+    } else if (spec->access == ACCESS_PUBLIC && spec->guest_count > 0) {
+        fields_problem_in(v, "for", "it needs `access: dedicated`; a public pool serves everyone");
     }
 }
 

@@ -22,6 +22,13 @@ static void pool_spec_json(struct json_out *j, const struct pool_spec *spec)
     object_json_accepts(j, spec->accepts);
     part_json_texts(j, "topology", spec->topology, spec->topology_count);
     part_json_labels(j, "selector", spec->selector, spec->selector_count);
+    part_json_texts(j, "for", spec->guests, spec->guest_count);
+    json_out_key(j, "slots_per_node");
+    if (spec->slots_per_node > 0) {
+        json_out_u64(j, spec->slots_per_node - 1);
+    } else {
+        json_out_null(j); /* all that a node has */
+    }
     json_out_put(j, "scheduler:{");
     object_json_fields(j, &pool_object, GROUP_SCHEDULER, spec);
     json_out_key(j, "history");

@@ -3,7 +3,10 @@
 What runs where is read from what the tasks wrote (organisation.py).
 SPDX-License-Identifier: Apache-2.0
 """
+import subprocess
+
 from organisation import server_file
+from weir_harness import weir_bin
 
 RD = ["rd1", "rd2", "rd3", "rd4"]
 MLO = ["mlo1", "mlo2", "mlo3", "mlo4"]
@@ -107,3 +110,63 @@ def test_bad_selectors_are_refused_with_the_place(site):
     answer = s.api("PATCH", "pools/default", {"selector": {"zone": "a"}})
     assert answer.status in (400, 409, 422) and "selector" in answer.json["error"]["message"], answer.json
     assert [pool["name"] for pool in s.api("GET", "pools").json["items"]] == ["default"]
+
+
+def test_a_dedicated_pool_serves_its_projects_only(site):
+    s = site(server_file(["default"], {"rd": RD, "mlops": MLO}))
+    s.weir("pool", "create", "lab", "--access", "dedicated", "--for", "rd1,department/mlops")
+    assert "only department/mlops, project/rd1" in s.weir("pool", "show", "lab").stdout
+    refused = s.weir("submit", "--pool", "lab", "--project", "rd2", "--", "true", check=False)
+    assert refused.returncode == 9 and "dedicated to others than project 'rd2'" in refused.stderr, refused
+    mine = s.weir("submit", "--pool", "lab", "--project", "rd1", "--", "true").stdout.strip()
+    theirs = s.weir("submit", "--pool", "lab", "--project", "mlo3", "--", "true").stdout.strip()
+    away = s.weir("pool", "edit", "lab", "--for", "rd1", check=False)
+    assert away.returncode == 5 and "in use by 1 task" in away.stderr, away
+    s.weir("pool", "edit", "lab", "--for", "rd1", "--force", "--yes")
+    assert (s.task(mine)["state"], s.task(theirs)["state"]) == ("pending", "unavailable")
+    assert "dedicated to others than project 'mlo3'" in s.weir("explain", theirs).stdout
+    s.kill()
+    s.start()
+    assert s.task(theirs)["state"] == "unavailable"
+    free_nodes(s, "n1", gpus=1)
+    s.weir("task", "edit", theirs, "--pool", "default")
+    s.weir("wait", theirs)
+    assert s.task(mine)["state"] == "pending"
+    for bad, path in [({"access": "dedicated"}, "for"), ({"for": ["rd1"]}, "for"), ({"access": "dedicated", "for": ["nobody"]}, "for"),
+                      ({"access": "dedicated", "for": ["default"]}, "for"), ({"access": "mine"}, "access"), ({"slots_per_node": -1}, "slots_per_node")]:
+        answer = s.api("POST", "pools", {"name": "p", **bad})
+        assert answer.status == 400 and answer.json["error"]["path"] == path, answer.json
+
+
+def test_tensorboards_have_a_pool_without_slots_beside_the_gpus(site):
+    """A CPU pool for TensorBoards beside a GPU pool: what names no pool goes where it can run."""
+    s = site("defaults: {gpu_pool: gpus, cpu_pool: cpus}\npools:\n  - {name: gpus}\n  - {name: cpus, slots_per_node: 0}\n")
+    s.nodes("g1", pool="gpus")
+    s.nodes("c1", pool="cpus", gpus=0)
+    board = s.weir("submit", "--kind", "tensorboard", "--", "sleep", "600").stdout.strip()
+    train = s.weir("submit", "--gpus", "4", "--", "sleep", "600").stdout.strip()
+    aux = s.weir("submit", "--slots", "0", "--", "sleep", "600").stdout.strip()
+    for task, pool, node_name in [(board, "cpus", "c1"), (train, "gpus", "g1"), (aux, "cpus", "c1")]:
+        s.wait_state(task, "running")
+        assert s.task(task)["pool"] == pool
+        assert node_name in s.weir("node", "list", "--pool", pool).stdout
+    refused = s.weir("submit", "--pool", "cpus", "--slots", "1", "--", "true", check=False)
+    assert refused.returncode == 9 and "largest node of pool 'cpus' has 0" in refused.stderr, refused
+    refused = s.weir("task", "edit", train, "--pool", "cpus", check=False)
+    assert refused.returncode == 9 and s.task(train)["pool"] == "gpus", refused  # no GPU there, ever
+    s.weir("task", "edit", aux, "--pool", "gpus", "--yes")  # runs already: it ends there, and starts here under the same id
+    s.wait_until(lambda: s.task(aux)["pool"] == "gpus" and s.task(aux)["state"] == "running", "the task in the other pool")
+    assert s.task(aux)["counts"]["failed"] == 0
+
+
+def test_config_init_writes_a_file_that_a_server_takes(site):
+    """`weir config init cpu+gpu`: both default pools, checked, and tasks go where the pages say."""
+    written = subprocess.run([weir_bin(), "config", "init", "cpu+gpu"], capture_output=True, text=True, check=True).stdout
+    s = site(written)
+    checked = s.weir("config", "check", str(s.root / "server.yaml"))
+    assert checked.returncode == 0
+    assert s.weir("config", "diff", str(s.root / "server.yaml")).returncode == 0  # the server is as the file says
+    for words, pool in [(["--gpus", "1"], "gpu"), ([], "gpu"), (["--slots", "0"], "cpu"), (["--cpu", "1"], "cpu"),
+                        (["--kind", "tensorboard"], "cpu"), (["--pool", "default", "--gpus", "1"], "default")]:
+        task = s.weir("submit", *words, "--", "true").stdout.strip()
+        assert s.task(task)["pool"] == pool, words

@@ -10,6 +10,7 @@
 #include "core/model/shape.h"
 #include "core/model/spec.h"
 #include "core/model/task.h"
+#include "core/state/access.h"
 #include "core/state/change.h"
 #include "core/state/fact.h"
 #include "core/state/lengths.h"
@@ -63,6 +64,7 @@ static void pool_change(struct core *core, struct task *task, pool_id to)
     task->shape = change_shape_take(core, to, task_gang_size(task), &request, form);
     change_pool_edit(core, to)->task_count++;
     arena_done(&arena);
+    access_task_set(core, task);
 }
 
 /* Gives the task a shape with another request (NULL: the same request) and the topology of its spec, which is
@@ -94,6 +96,7 @@ static void project_change(struct core *core, struct task *task, struct task_mar
     change_account_count(core, task->account, -1);
     task->account = to;
     change_account_count(core, to, 1);
+    access_task_set(core, task);
 }
 
 /* Sets the task's next pool. A task without active instances moves now. */

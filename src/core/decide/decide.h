@@ -68,6 +68,15 @@ enum verdict decide_member_edit(struct step *step, const struct node *node,
 /* An empty node goes to the pool of its labels. */
 void decide_member_move(struct step *step, const struct core *core, node_id node);
 
+/* Checks the names of projects and departments in `spec` and puts them into their stored form: with their kinds, sorted, each
+ * once. `now` is the spec of the pool before the edit; NULL: the pool is new. */
+enum verdict decide_access_guests(struct step *step, const struct pool_spec *now,
+                                  struct pool_spec *spec);
+/* How many tasks of the pool a pool with this spec would not take, and the first of them. Looks at every task; such an edit is
+ * rare. */
+uint32_t decide_access_turned_away(const struct core *core, const struct pool *pool,
+                                   const struct pool_spec *spec, task_id *ret_first);
+
 /* Kills a task; one that was killed already is left alone. */
 void decide_task_end(struct step *step, const struct task *task);
 
@@ -75,7 +84,8 @@ void decide_task_end(struct step *step, const struct task *task);
 
 /* Does the pool take tasks of this kind? Can the request or the form ever run in the pool (P9)? Anything but
  * VERDICT_OK is a refusal. `spec` (may be NULL) has the names of the groups for the reason. */
-enum verdict decide_submit_accepts(struct step *step, const struct pool *pool, enum task_kind kind);
+enum verdict decide_submit_accepts(struct step *step, const struct pool *pool, enum task_kind kind,
+                                   account_id account);
 enum verdict decide_submit_possible(struct step *step, const struct pool *pool,
                                     const struct request *request, uint32_t gang_size);
 enum verdict decide_form_possible(struct step *step, const struct pool *pool,

@@ -87,7 +87,6 @@ static enum verdict edit_place(struct step *step, const struct task *task,
             return VERDICT_REFUSED;
         }
         fact->task_edited.pool = pool->id;
-        verdict = decide_submit_accepts(step, pool, task->kind);
     }
     if (verdict == VERDICT_OK && edit->fields & TASK_EDIT_REQUEST) {
         struct request *next = arena_new(step->out->arena, struct request, 1);
@@ -103,6 +102,20 @@ static enum verdict edit_place(struct step *step, const struct task *task,
                                : decide_submit_possible(step, pool, request, task_gang_size(task));
     }
     return verdict;
+}
+
+/* Does the pool after the edit take the task of the project after the edit? An edit of the project of a task whose pool is gone is
+ * allowed. */
+static enum verdict edit_admitted(struct step *step, const struct task *task,
+                                  const struct fact *fact)
+{
+    const pool_id next = task->pool_next.v != 0 ? task->pool_next : task->pool;
+    const bool moves = fact->task_edited.edit.fields & TASK_EDIT_pools;
+    const struct pool *pool = query_pool(step->core, moves ? fact->task_edited.pool : next);
+    const account_id project = fact->task_edited.account;
+    return pool == NULL ? VERDICT_OK
+                        : decide_submit_accepts(step, pool, task->kind,
+                                                project.v != 0 ? project : task->account);
 }
 
 static enum reason_code edit_hindrance(const struct core *core, const struct task *task,
@@ -141,6 +154,9 @@ enum verdict decide_edit(struct step *step)
     }
     if (verdict == VERDICT_OK && edit->fields & (TASK_EDIT_pools | TASK_EDIT_FORM)) {
         verdict = edit_place(step, task, &spec, &would);
+    }
+    if (verdict == VERDICT_OK && edit->fields & (TASK_EDIT_pools | TASK_EDIT_project)) {
+        verdict = edit_admitted(step, task, &would);
     }
     if (verdict != VERDICT_OK || edit->fields == 0) {
         return verdict;

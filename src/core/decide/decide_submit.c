@@ -13,7 +13,6 @@
 #include "core/model/input.h"
 #include "core/model/label.h"
 #include "core/model/limits.h"
-#include "core/model/names.h"
 #include "core/model/node.h"
 #include "core/model/oindex.h"
 #include "core/model/pool.h"
@@ -25,6 +24,7 @@
 #include "core/model/task.h"
 #include "core/model/verdict.h"
 #include "core/sched/explain/explain.h"
+#include "core/state/access.h"
 #include "core/state/depends.h"
 #include "core/state/fact.h"
 #include "core/state/key.h"
@@ -70,6 +70,9 @@ static int64_t slots_asked(const struct task_spec *spec)
     }
     if (spec->device_mask != 0) {
         return (int64_t)__builtin_popcountll(spec->device_mask) * SLOT_MILLI;
+    }
+    if (spec->kind == TASK_TENSORBOARD && !spec->needs_gpu) {
+        return 0; /* a TensorBoard only reads and draws */
     }
     return names_nothing(spec) || spec->needs_gpu ? SLOT_MILLI : 0;
 }
@@ -187,7 +190,7 @@ static const char *pool_chosen(const struct core *core, const struct task_spec *
 }
 
 static enum verdict pool_resolve(struct step *step, const struct task_spec *spec,
-                                 const struct pool **ret)
+                                 account_id account, const struct pool **ret)
 {
     if (spec->pool_count > 1) {
         return refuse(step, REASON_MANY_POOLS, spec->pools[1]);
@@ -198,15 +201,17 @@ static enum verdict pool_resolve(struct step *step, const struct task_spec *spec
         return refuse(step, REASON_UNKNOWN_POOL, name);
     }
     must(!(*ret)->deleted);
-    return decide_submit_accepts(step, *ret, spec->kind);
+    return decide_submit_accepts(step, *ret, spec->kind, account);
 }
 
-enum verdict decide_submit_accepts(struct step *step, const struct pool *pool, enum task_kind kind)
+enum verdict decide_submit_accepts(struct step *step, const struct pool *pool, enum task_kind kind,
+                                   account_id account)
 {
-    if (pool->accepts == 0 || (pool->accepts >> kind & 1) != 0) {
+    struct reason reason = {.smallest = -1};
+    if (access_admits(step->core, pool, kind, account, &reason)) {
         return VERDICT_OK;
     }
-    step_refuse(step, REASON_KIND_NOT_ACCEPTED, names_task_kind(kind))->pool = pool->id;
+    *step_refuse(step, reason.code, reason.text) = reason;
     return VERDICT_REFUSED;
 }
 
@@ -340,7 +345,7 @@ static enum verdict submit_one(struct task_submission *submit, const struct task
         verdict = decide_submit_project(step, spec->project, &account);
     }
     if (verdict == VERDICT_OK) {
-        verdict = pool_resolve(step, spec, &pool);
+        verdict = pool_resolve(step, spec, account, &pool);
     }
     if (verdict == VERDICT_OK) {
         verdict = decide_submit_request(step, spec, request);

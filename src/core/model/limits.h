@@ -17,6 +17,7 @@ enum {
     NODE_DEVICES_MAX = 64,    /* GPUs of one node */
     NODE_LABELS_MAX = 64,
     SELECTOR_LABELS_MAX = 16, /* labels in the selector of one pool */
+    POOL_GUESTS_MAX = 64,     /* projects and departments to which one pool is dedicated */
     TOPOLOGY_LEVELS_MAX = 8,  /* levels of one pool's topology */
     TASK_GROUPS_MAX = 64,     /* groups within one gang, at any depth */
     GROUP_DEPTH_MAX = 4,
@@ -35,6 +36,7 @@ enum {
     /* a spec of an older version grows when it is read */
     TASK_SPEC_STORED_MAX = TASK_SPEC_BYTES_MAX + 64,
     NAME_LEN_MAX = 63,
+    GUEST_LEN_MAX = 75,        /* "department/" and a name */
     TEXT_LEN_MAX = 255,        /* titles, descriptions, tags, labels */
     SUBMIT_TASKS_MAX = 100000, /* tasks of one submission */
     /* idempotency keys remembered; above this number the oldest are dropped early */

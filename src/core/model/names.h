@@ -34,6 +34,8 @@ const char *names_pool_placement(enum pool_placement placement);
 const char *names_pool_victims(enum pool_victims victims);
 const char *names_pool_order(enum pool_order order);
 const char *names_pool_provider(enum pool_provider provider);
+/* "public", "dedicated"; NULL beyond the last. */
+const char *names_pool_access(enum pool_access access);
 /* "wait", "requeue" …; NULL beyond the last. */
 const char *names_busy(enum busy busy);
 const char *names_task_state(enum task_state state);

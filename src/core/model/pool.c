@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/model/pool.h"
 
+#include "core/model/limits.h"
+
 #include "base/checked.h"
 #include "core/model/spec.h"
 
@@ -18,4 +20,9 @@ bool pool_has_reserved(const struct pool *pool, task_id task)
         }
     }
     return false;
+}
+
+uint32_t pool_slots_most(const struct pool *pool)
+{
+    return pool->slots_per_node > 0 ? pool->slots_per_node - 1 : NODE_SLOTS_MAX;
 }

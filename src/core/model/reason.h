@@ -104,8 +104,11 @@ enum reason_code {
     REASON_NODES_STARTING, /* the pool grows: `have` nodes are on their way */
     /* the pool's provider brought no node up; `text` has its words. It is asked again at `until_ms` */
     REASON_PROVIDER_FAILED,
+    REASON_NOT_ADMITTED, /* the pool is dedicated, and not to the project `account` */
+    REASON_UNKNOWN_GUEST, /* the pool shall be dedicated to `text`, and there is no such project or department */
+    REASON_GUEST_UNCLEAR, /* both a project and a department have the name `text` */
 };
-enum { REASON_COUNT = REASON_PROVIDER_FAILED + 1 };
+enum { REASON_COUNT = REASON_GUEST_UNCLEAR + 1 };
 
 struct reason {
     enum reason_code code;

@@ -152,6 +152,13 @@ enum pool_provider {
 };
 enum { POOL_PROVIDER_COUNT = POOL_LOCAL + 1 };
 
+/* Whose tasks a pool takes. */
+enum pool_access {
+    ACCESS_PUBLIC,
+    ACCESS_DEDICATED, /* only tasks of the projects and departments that `guests` names */
+};
+enum { POOL_ACCESS_COUNT = ACCESS_DEDICATED + 1 };
+
 struct pool_spec {
     const char *name;
     const char *title;
@@ -207,6 +214,13 @@ struct pool_spec {
      * belongs to the pool by its labels */
     const struct label *selector;
     uint32_t selector_count;
+    enum pool_access access;
+    /* of a dedicated pool: "project/NAME", "department/NAME", or NAME where only one of them exists. The core stores the long
+     * form */
+    const char *const *guests;
+    uint32_t guest_count;
+    /* 1 + the most slots that a node has in this pool; 0: all that the node has */
+    uint32_t slots_per_node;
 };
 
 struct node_spec {

@@ -132,6 +132,8 @@ void change_node_close(struct core *core, struct node *node, const struct node *
 /* Apply the facts node-set (a node joins or gets another spec) and node-state. */
 void change_node_set(struct core *core, const struct fact *fact);
 void change_node_state(struct core *core, const struct fact *fact);
+/* Computes the slots and devices of an open row from its spec, as far as the pool lets a node have slots. */
+void change_node_slots_set(const struct core *core, struct node *node);
 /* Puts the open row of an empty node into another pool. */
 void change_node_move(struct core *core, struct node *node, pool_id to);
 void change_node_text_set(struct node *node, const struct node_spec *spec);

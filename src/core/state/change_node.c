@@ -1,5 +1,6 @@
 /* change_node.c - opening and closing node rows; the facts that set a node and its state.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "base/arena.h"
 #include "base/buf.h"
 #include "base/checked.h"
 #include "base/must.h"
@@ -243,6 +244,19 @@ void change_node_text_set(struct node *node, const struct node_spec *spec)
     node->labels = label_marks_blob(spec->labels, spec->label_count);
 }
 
+void change_node_slots_set(const struct core *core, struct node *node)
+{
+    struct arena arena;
+    struct node_spec spec;
+    arena_init(&arena);
+    query_node_spec(core, node->id, &arena, &spec);
+    const uint32_t most = pool_slots_most(table_get(&core->pools, node->pool.v));
+    const int64_t most_milli = (int64_t)most * SLOT_MILLI;
+    node->slots_milli = spec.slots_milli < most_milli ? spec.slots_milli : most_milli;
+    node->device_count = spec.device_count < most ? spec.device_count : most;
+    arena_done(&arena);
+}
+
 static void node_named_set(const struct core *core, struct node *node, const struct node_spec *spec)
 {
     memset(node->named, 0, sizeof node->named);
@@ -307,8 +321,6 @@ void change_node_set(struct core *core, const struct fact *fact)
     must(fact->node_set.incarnation == node->incarnation || node->instance_count == 0);
     node->pool = fact->node_set.pool;
     node->incarnation = fact->node_set.incarnation;
-    node->device_count = spec->device_count;
-    node->slots_milli = spec->slots_milli;
     node->cpu_milli = spec->cpu_milli;
     node->memory_bytes = spec->memory_bytes;
     node->gpu_memory_bytes = spec->gpu_memory_bytes;
@@ -318,6 +330,7 @@ void change_node_set(struct core *core, const struct fact *fact)
     node->follows_labels = spec->follows_labels;
     node_named_set(core, node, spec);
     change_node_text_set(node, spec);
+    change_node_slots_set(core, node);
     membership_node_join(core, node);
     topology_node_set(core, node);
     change_node_recount(core, node);

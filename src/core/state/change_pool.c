@@ -11,6 +11,7 @@
 #include "core/model/spec_codec.h"
 #include "core/model/table.h"
 #include "core/model/task.h"
+#include "core/state/access.h"
 #include "core/state/capacity.h"
 #include "core/state/change.h"
 #include "core/state/elastic.h"
@@ -122,6 +123,25 @@ static void pool_aux_set(struct core *core, pool_id pool, uint32_t aux_max)
     }
 }
 
+/* Gives every node of the pool the slots that the pool lets it have. */
+static void pool_slots_set(struct core *core, pool_id pool)
+{
+    node_id after = {0};
+    const struct node *found;
+    while ((found = query_pool_node_next(core, pool, after)) != NULL) {
+        after = found->id;
+        change_claim_drop_node(core, found->id);
+        struct node before;
+        struct node *node = change_node_open(core, found->id, &before);
+        change_node_slots_set(core, node);
+        change_node_recount(core, node);
+        node->overhang =
+            1; /* an overhang is allowed here; closing finds out whether there is one */
+        change_node_close(core, node, &before);
+    }
+    change_pool_freed(core, pool);
+}
+
 /* Computes the domains of all nodes of a pool after its levels changed. Gangs that fitted nowhere may fit
  * now. */
 static void pool_domains_set(struct core *core, pool_id pool)
@@ -187,7 +207,6 @@ void change_pool_set(struct core *core, const struct fact *fact)
     must(!pool->deleted);
     pool_text_set(pool, spec);
     pool->patience_ms = spec->patience_ms;
-    pool->accepts = spec->accepts;
     pool->paused = spec->paused;
     pool->placement = (uint8_t)spec->placement;
     pool->victims = (uint8_t)spec->victims;
@@ -223,6 +242,10 @@ void change_pool_set(struct core *core, const struct fact *fact)
     bool aux_changed = pool->aux_tasks != spec->aux_tasks;
     bool levels_changed = topology_levels_set(pool, spec);
     pool->aux_tasks = spec->aux_tasks;
+    if (pool->slots_per_node != spec->slots_per_node) {
+        pool->slots_per_node = spec->slots_per_node;
+        pool_slots_set(core, id);
+    }
     if (aux_changed) {
         pool_aux_set(core, id, spec->aux_tasks);
     }
@@ -233,6 +256,7 @@ void change_pool_set(struct core *core, const struct fact *fact)
         queue_turn(core, id);
     }
     membership_pool_set(core, id, spec);
+    access_pool_set(core, id, spec);
     change_pool_due(core, id);
 }
 

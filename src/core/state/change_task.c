@@ -26,7 +26,8 @@
 static bool task_may_queue(const struct core *core, const struct task *task)
 {
     if (task->waiting_count == 0 || task->depends_left > 0 || task->kill_asked ||
-        task->pause_asked || task->pool_next.v != 0 || task->hold_until_ms > 0) {
+        task->pause_asked || task->pool_next.v != 0 || task->hold_until_ms > 0 ||
+        task->turned_away) {
         return false;
     }
     if (task->state != TASK_PENDING && task->state != TASK_STARTING &&
@@ -49,7 +50,8 @@ static enum task_state state_derive(const struct core *core, const struct task *
         if (task->pause_asked) {
             return TASK_PAUSED;
         }
-        return query_pool(core, task->pool) != NULL ? TASK_PENDING : TASK_UNAVAILABLE;
+        return query_pool(core, task->pool) != NULL && !task->turned_away ? TASK_PENDING
+                                                                          : TASK_UNAVAILABLE;
     }
     if (task->stopping_count > 0) {
         return TASK_STOPPING;

@@ -245,6 +245,8 @@ void membership_moved(struct core *core, const struct fact *fact)
     change_node_move(core, node, fact->node_moved.pool);
     node->pool_next.v = 0;
     change_node_text_set(node, &spec);
+    change_node_slots_set(core, node);
+    change_node_recount(core, node);
     topology_node_set(core, node);
     change_node_close(core, node, &before);
     arena_done(&arena);

@@ -41,7 +41,8 @@ enum {
     STATE_VERSION_TURNS = 12,
     STATE_VERSION_LOSSES = 13,  /* losses of instances, and until when tasks wait after a loss */
     STATE_VERSION_ELASTIC = 14, /* failed launches of pools, nodes of launches without work */
-    STATE_VERSION = 14,
+    STATE_VERSION_POOLS = 15,   /* tasks that their pools no longer take */
+    STATE_VERSION = 15,
 };
 
 /* Far above any row number that is ever given, and far below the numbers whose sums could wrap. */

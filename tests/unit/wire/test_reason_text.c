@@ -246,13 +246,30 @@ static void providers_speak_for_themselves(void **state)
          "the provider of pool 'default' brought no node up: it gave no reason");
 }
 
+static void pools_say_whom_they_serve(void **state)
+{
+    (void)state;
+    says((struct reason){.code = REASON_NOT_ADMITTED, .pool = {1}, .account = {2}},
+         "pool 'default' is dedicated to others than project 'default'; `weir pool show default` "
+         "says to whom");
+    says((struct reason){.code = REASON_UNKNOWN_GUEST, .text = "nlp"},
+         "there is no project or department 'nlp'");
+    says((struct reason){.code = REASON_GUEST_UNCLEAR, .text = "nlp"},
+         "both a project and a department are called 'nlp'; say project/nlp or department/nlp");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(providers_speak_for_themselves),    TEST(every_code_has_a_sentence_and_an_object),
-        TEST(sentences_have_names_and_amounts),  TEST(holders_and_draining_nodes_are_named),
-        TEST(refusals_name_what_there_is),       TEST(refusals_are_of_their_kind),
-        TEST(suggestions_are_commands_that_fit), TEST(nodes_that_drain_are_named_with_the_way_back),
+        TEST(providers_speak_for_themselves),
+        TEST(every_code_has_a_sentence_and_an_object),
+        TEST(sentences_have_names_and_amounts),
+        TEST(holders_and_draining_nodes_are_named),
+        TEST(refusals_name_what_there_is),
+        TEST(refusals_are_of_their_kind),
+        TEST(pools_say_whom_they_serve),
+        TEST(suggestions_are_commands_that_fit),
+        TEST(nodes_that_drain_are_named_with_the_way_back),
     };
     return cmocka_run_group_tests_name("reason_text", tests, NULL, NULL);
 }
