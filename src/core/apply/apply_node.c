@@ -44,7 +44,7 @@ void apply_node_edited(struct core *core, const struct fact *fact)
     arena_done(&arena);
     change_node_close(core, node, &before);
     if (edit->fields & NODE_EDIT_LABELS) {
-        change_pool_freed(core, node->pool);
+        change_pool_relabelled(core, node->pool);
     }
     change_pool_due(core, node->pool);
 }

@@ -201,6 +201,8 @@ void change_user_drop(struct core *core, user_id id);
 /* What did not fit in this pool may fit now although no node has more free: a promise was dropped, or a
  * promise needs less of what is free now. */
 void change_pool_freed(struct core *core, pool_id pool);
+/* The same after the labels of a node were set: they may be others. */
+void change_pool_relabelled(struct core *core, pool_id pool);
 
 /* change_claim_put() promises a place to a waiting instance. change_claim_drop() drops the promise; without a
  * claim nothing happens. The task's row is open, or the task is in no order yet. */

@@ -336,7 +336,7 @@ void change_node_set(struct core *core, const struct fact *fact)
     change_node_recount(core, node);
     node->overhang = 1; /* an overhang is allowed here; closing finds out whether there is one */
     change_node_close(core, node, &before);
-    change_pool_freed(core, node->pool); /* the node's labels may have changed */
+    change_pool_relabelled(core, node->pool);
     change_pool_due(core, node->pool);
 }
 

@@ -96,6 +96,14 @@ void change_pool_freed(struct core *core, pool_id pool)
     change_pool_due(core, pool);
 }
 
+void change_pool_relabelled(struct core *core, pool_id pool)
+{
+    if (core->capacity != NULL) {
+        capacity_resized(core->capacity, pool);
+    }
+    change_pool_freed(core, pool);
+}
+
 static void pool_text_set(struct pool *pool, const struct pool_spec *spec)
 {
     struct buf text;
