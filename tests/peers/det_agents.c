@@ -119,9 +119,9 @@ enum outcome det_reconnect(struct trial *trial)
     cluster_done(&cluster);
     reads_note(error); /* the words are Determined's own */
     const bool wanted = error == NULL || error->kind == DOC_NULL;
-    return accepted == wanted
-               ? CASE_PASSED
-               : trial_failed(trial, "the agent is %s", accepted ? "taken as it is now" : "refused");
+    return accepted == wanted ? CASE_PASSED
+                              : trial_failed(trial, "the agent is %s",
+                                             accepted ? "taken as it is now" : "refused");
 }
 
 /* ---- what an agent offers ---- */
@@ -138,8 +138,8 @@ static bool slots_are(const struct cluster *cluster, const struct doc *expect)
 static void drain(struct cluster *cluster, node_id node, bool on)
 {
     const struct node_edit edit = {.fields = NODE_EDIT_DRAIN, .drain = on};
-    (void)cluster_do(cluster, (struct input){.type = INPUT_NODE_EDIT,
-                                             .node = {.node = node, .edit = &edit}});
+    (void)cluster_do(
+        cluster, (struct input){.type = INPUT_NODE_EDIT, .node = {.node = node, .edit = &edit}});
 }
 
 /* `*last` is the task that started last: `finish` ends it. */
