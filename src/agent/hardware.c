@@ -1,10 +1,46 @@
 /* hardware.c - reads cores by hwloc, memory from the kernel. SPDX-License-Identifier: Apache-2.0 */
 #include "agent/hardware.h"
+#include "agent/dirs.h"
 #include "agent/nvml.h"
+#include "core/model/limits.h"
 
+#include <dirent.h>
 #include <hwloc.h>
+#include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
+
+/* Is there an adapter in the kernel's list? */
+static bool infiniband_read(void)
+{
+    DIR *dir = opendir("/sys/class/infiniband");
+    const struct dirent *entry = NULL;
+    while (dir != NULL && (entry = readdir(dir)) != NULL && entry->d_name[0] == '.') {
+    }
+    if (dir != NULL) {
+        (void)closedir(dir);
+    }
+    return entry != NULL;
+}
+
+/* One line of the firmware's description of the machine; "": there is none. */
+static const char *firmware_read(const char *name, struct arena *arena)
+{
+    struct str text;
+    struct error e;
+    if (dirs_read("/sys/class/dmi/id", name, arena, &text, &e) != ERR_OK) {
+        return "";
+    }
+    const struct str line = str_trim(str_cut(text, '\n', &(struct str){0}));
+    return line.len <= TEXT_LEN_MAX ? arena_strn(arena, line.p, line.len) : "";
+}
+
+/* The machines of EC2 have the instance type as the name of the product. */
+static const char *instance_type_read(struct arena *arena)
+{
+    const bool ec2 = strcmp(firmware_read("sys_vendor", arena), "Amazon EC2") == 0;
+    return ec2 ? firmware_read("product_name", arena) : "";
+}
 
 must_use enum err hardware_read(int64_t fake_gpus, struct arena *arena, struct hardware *ret,
                                 struct error *e)
@@ -31,6 +67,8 @@ must_use enum err hardware_read(int64_t fake_gpus, struct arena *arena, struct h
     if (uname(&system) == 0) {
         hardware.arch = arena_str(arena, system.machine);
     }
+    hardware.infiniband = infiniband_read();
+    hardware.instance_type = instance_type_read(arena);
     if (fake_gpus < 0) {
         nvml_read(arena, &hardware);
     } else if (fake_gpus > 0) {

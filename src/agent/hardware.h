@@ -14,6 +14,8 @@ struct hardware {
     int64_t device_memory_bytes; /* of the smallest GPU; 0: unknown */
     const char *device_model;    /* of the first GPU; "": no GPU */
     const char *arch;            /* for example "x86_64" */
+    bool infiniband;             /* the machine has an InfiniBand adapter */
+    const char *instance_type;   /* what the cloud calls the machine; "": unknown */
 };
 
 /* With fake_gpus -1 the real GPUs are read, else fake_gpus GPUs are pretended. Texts are in the

@@ -64,6 +64,10 @@ static void labels_fill(const struct agent_options *options, const struct hardwa
         label_add(labels, &count, "gpu.memory",
                   arena_fmt(arena, "%" PRId64, hardware->device_memory_bytes));
     }
+    label_add(labels, &count, "infiniband", hardware->infiniband ? "yes" : "no");
+    if (hardware->instance_type[0] != '\0') {
+        label_add(labels, &count, "instance-type", hardware->instance_type);
+    }
     for (size_t i = 0; i < options->label_count; i++) {
         struct str value;
         struct str key = str_cut(str_of(options->labels[i]), '=', &value);

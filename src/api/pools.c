@@ -79,7 +79,8 @@ void pools_edit(struct call *call)
     struct pool_spec spec;
     struct error e;
     struct facts facts;
-    if (pool == NULL || !body_read(call, &body)) {
+    bool force = false;
+    if (pool == NULL || !call_query_bool(call, "force", &force) || !body_read(call, &body)) {
         return;
     }
     pool_id id = pool->id;
@@ -88,7 +89,8 @@ void pools_edit(struct call *call)
         call_fail(call, &e);
         return;
     }
-    struct input in = {.type = INPUT_POOL_EDIT, .pool = {.spec = &spec, .pool = id}};
+    struct input in = {.type = INPUT_POOL_EDIT,
+                       .pool = {.spec = &spec, .pool = id, .force = force}};
     if (!preview_answered(call, &in) && call_input(call, &in, &facts)) {
         pool_answer(call, 200, query_pool(call_core(call), id));
     }

@@ -4,6 +4,7 @@
 #include "api/call.h"
 #include "api/handlers.h"
 #include "base/mem.h"
+#include "core/state/membership.h"
 #include "wire/state_json.h"
 
 #include <stdio.h>
@@ -73,6 +74,7 @@ void status_show(struct call *call)
     json_out_kv_text(&j, "problem", writable ? "" : e.text);
     json_out_kv_u64(&j, "pools", pools);
     nodes_count(&j, core);
+    json_out_kv_u64(&j, "nodes_contested", membership_contested_count(core));
     tasks_count(&j, core);
     json_out_kv_u64(&j, "agents_connected", numbers.agents_connected);
     const struct http_tls *tls = call->api->o.tls;

@@ -139,6 +139,19 @@ static void nodes_look(struct doctor *doctor, const struct doc *status)
             advice);
 }
 
+/* Nodes that belong to one of several pools by their labels. */
+static void selectors_look(struct doctor *doctor, const struct doc *status)
+{
+    const int64_t count = item_number(status, "nodes_contested", 0);
+    if (count > 0) {
+        finding(doctor, "pools",
+                arena_fmt(&doctor->cli->arena, "%lld node%s the selectors of several pools",
+                          (long long)count, count == 1 ? " matches" : "s match"),
+                "`weir pool show POOL` names them under `conflict`; make the selectors differ "
+                "(`weir pool edit POOL --selector K=V`) or name the pool when you start the agent");
+    }
+}
+
 /* ---- this machine ---- */
 
 static void cgroups_look(struct doctor *doctor)
@@ -193,6 +206,7 @@ size_t cmd_doctor_look(struct cli *cli, struct buf *text, struct buf *json)
         clock_look(&doctor, status);
         certificate_look(&doctor, status);
         nodes_look(&doctor, status);
+        selectors_look(&doctor, status);
     }
     cgroups_look(&doctor);
     disk_look(&doctor);

@@ -46,7 +46,37 @@ static void cell_state(struct buf *out, const struct doc *item, int64_t now_ms)
     bool up = strcmp(state, "up") == 0;
     bool troubled = up && item_text(item, "trouble")[0] != '\0';
     bool draining = up && item_true(item, "draining");
-    buf_add_str(out, troubled ? "out of service" : draining ? "draining" : state);
+    bool moving = up && item_text(item, "pool_next")[0] != '\0';
+    buf_add_str(out, troubled   ? "out of service"
+                     : draining ? "draining"
+                     : moving   ? "moving"
+                                : state);
+}
+
+/* Writes "gpu, as soon as nothing runs on the node". */
+static void cell_pool_next(struct buf *out, const struct doc *item, int64_t now_ms)
+{
+    (void)now_ms;
+    if (item_text(item, "pool_next")[0] != '\0') {
+        buf_addf(out, "%s, as soon as nothing runs on the node", item_text(item, "pool_next"));
+    }
+}
+
+/* Writes why the node is in its pool. With more than one selector the first pool counts. */
+static void cell_chosen(struct buf *out, const struct doc *item, int64_t now_ms)
+{
+    (void)now_ms;
+    const struct doc *pools = item_at(item, "selected_by");
+    const struct doc *first = pools == NULL ? NULL : pools->first;
+    if (item_true(item, "follows_labels")) {
+        buf_add_str(out, first == NULL ? "no selector matches its labels" : "its labels match ");
+    }
+    for (const struct doc *d = first; d != NULL; d = d->next) {
+        buf_addf(out, "%s%s", d == first ? "" : ", ", d->text.p);
+    }
+    if (pools != NULL && pools->count > 1) {
+        buf_add_str(out, " (conflict: the pool that was made first counts)");
+    }
 }
 
 static void cell_slots(struct buf *out, const struct doc *item, int64_t now_ms)
@@ -139,6 +169,8 @@ static const struct list_column node_columns[] = {
 static const struct list_column node_fields[] = {
     {"name", "node", COLUMN_TEXT, "name", COLUMN_ALWAYS, NULL},
     {"pool", "pool", COLUMN_TEXT, "pool", COLUMN_ALWAYS, NULL},
+    {"pool-next", "goes to", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_pool_next},
+    {"chosen", "chosen by", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_chosen},
     {"state", "state", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_state},
     {"trouble", "out of service", COLUMN_TEXT, "trouble", COLUMN_ALWAYS, NULL},
     {"slots", "slots free", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_slots},
@@ -276,6 +308,9 @@ static enum err labels_json(struct cli *cli, struct buf *out, struct error *e)
         json_out_kv_text(&j, label.key, label.value);
     }
     json_out_end(&j);
+    if (args_text(&cli->args, "busy") != NULL) {
+        json_out_kv_text(&j, "busy", args_text(&cli->args, "busy"));
+    }
     json_out_end(&j);
     return ERR_OK;
 }

@@ -7,6 +7,7 @@
 #include "cli/list.h"
 #include "cli/market_cells.h"
 #include "cli/object_args.h"
+#include "cli/pool_cells.h"
 #include "cli/show.h"
 #include "cli/text.h"
 #include "cli/item.h"
@@ -204,7 +205,11 @@ static const struct list_column pool_fields[] = {
     {"running", "running", COLUMN_NUMBER, "tasks.running", COLUMN_ALWAYS, NULL},
     {"pending", "pending", COLUMN_NUMBER, "tasks.pending", COLUMN_ALWAYS, NULL},
     {"accepts", "accepts", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_accepts},
+    {"access", "serves", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, pool_cells_access},
+    {"slots-per-node", "slots per node", COLUMN_NUMBER, "slots_per_node", COLUMN_ALWAYS, NULL},
     {"topology", "topology", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_topology},
+    {"selector", "selector", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, pool_cells_selector},
+    {"contested", "conflict", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, pool_cells_contested},
     {"policy", "policy", COLUMN_TEXT, "scheduler.policy", COLUMN_ALWAYS, NULL},
     {"placement", "placement", COLUMN_TEXT, "scheduler.placement", COLUMN_ALWAYS, NULL},
     {"order", "order", COLUMN_TEXT, "scheduler.order", COLUMN_ALWAYS, NULL},
@@ -314,12 +319,31 @@ static bool list_json(const struct cli *cli, struct json_out *j, const char *nam
     return true;
 }
 
+/* Writes --slots-per-node as a number, or as the word `all`; false: the flag was not given. */
+static bool slots_json(const struct cli *cli, struct json_out *j)
+{
+    const char *text = args_text(&cli->args, "slots-per-node");
+    uint64_t slots;
+    if (text == NULL) {
+        return false;
+    }
+    if (str_to_u64(str_of(text), &slots)) {
+        json_out_kv_u64(j, "slots_per_node", slots);
+    } else {
+        json_out_kv_text(j, "slots_per_node", text);
+    }
+    return true;
+}
+
 /* Writes the flags of `create` and `edit`; false: no flag was given. */
 static bool pool_json(const struct cli *cli, struct json_out *j)
 {
     bool any = object_args_json(&cli->args, object_args_pool, GROUP_TOP, j);
     any |= list_json(cli, j, "accepts", "all");
     any |= list_json(cli, j, "topology", "none");
+    any |= list_json(cli, j, "selector", "none");
+    any |= list_json(cli, j, "for", "none");
+    any |= slots_json(cli, j);
     any |= provider_json(cli, j);
     return scheduler_json(cli, j) || any;
 }
@@ -343,7 +367,9 @@ static int edit(struct cli *cli, struct str body, const char *done)
 {
     struct error e;
     bool go;
-    const struct cost_call call = {"PATCH", pool_path(cli), body, NULL};
+    const char *force = object_args_given(&cli->args, "force") ? "?force=true" : "";
+    const struct cost_call call = {"PATCH", arena_fmt(&cli->arena, "%s%s", pool_path(cli), force),
+                                   body, NULL};
     if (cost_is_dry(cli)) {
         return cost_dry_run(cli, &call);
     }

@@ -23,6 +23,13 @@ static const struct flag flags_story[] = {
     {0},
 };
 
+static const struct flag flags_turn_away[] = {
+    {"force", 0, FLAG_BOOL, NULL,
+     "change the pool even if it no longer takes some of its tasks: these become unavailable",
+     COMPLETE_NONE, NULL},
+    {0},
+};
+
 const struct command commands_pool[] = {
     {.name = "pool list",
      .args = "[flags]",
@@ -56,7 +63,7 @@ const struct command commands_pool[] = {
          "wants\n--yes.",
      .examples = "weir pool edit default --patience 5s\n"
                  "weir pool edit default --policy priority --dry-run",
-     .groups = {flags_pool, flags_dry_run, flags_yes, flags_json},
+     .groups = {flags_pool, flags_turn_away, flags_dry_run, flags_yes, flags_json},
      .args_min = 1,
      .args_max = 1,
      .complete = COMPLETE_POOLS,

@@ -29,3 +29,9 @@ extern const struct command commands_config[];
 extern const struct command commands_admin[];
 extern const struct command commands_tls[];
 extern const struct command commands_self[];
+
+/* Of the simulator (flags_sim.c). */
+extern const struct flag flags_sim[];
+extern const struct flag flags_sim_inputs[];
+extern const struct flag flags_sim_compare[];
+extern const struct flag flags_sim_openb[];

@@ -3,7 +3,7 @@
  * K1 sums of nodes (P1). K2 gangs (P2). K3 counts of tasks. K4 counts of pools. K5 each order has exactly the
  * keys that follow from the rows. K6 blocked and reserved tasks are queued. K7 an ended task is archived
  * unless tasks wait for it. K11 claims will find what they were promised. check_account.c has K8, K9, K10 and
- * K12, check_topology.c has K13, check_launch.c has K14 and K16, check_fallback.c has K17, check_flavor.c has K18, check_life.c has K19. K15 kept shares are those of a division made anew. K2 and K7 hold between steps only: within the facts of one step a gang may
+ * K12, check_topology.c has K13, check_launch.c has K14 and K16, check_fallback.c has K17, check_flavor.c has K18, check_life.c has K19, check_membership.c has K20. K15 kept shares are those of a division made anew. K2 and K7 hold between steps only: within the facts of one step a gang may
  * have started in part.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/check.h"
@@ -216,7 +216,7 @@ static void check_settled(const struct core *core, const struct task *task)
 /* Checks task state and queue membership by conditions of its own, not with the functions of change_task.c. */
 static void check_state(const struct core *core, const struct task *task)
 {
-    bool has_pool = pool_has_tasks(query_pool(core, task->pool));
+    bool has_pool = pool_has_tasks(query_pool(core, task->pool)) && !task->turned_away;
     bool waits = task->state == TASK_PENDING && task->waiting_count > 0;
     bool whole = !task->gang || task->stopping_count == 0;
     bool partly = task->active_count > 0 && task->waiting_count > 0 && whole;
@@ -455,6 +455,7 @@ void check_rows(const struct core *core)
     check_life(core, expected.counts);
     check_account_all(core, expected.counts);
     check_topology(core, expected.counts);
+    check_membership(core, expected.counts);
     for (unsigned i = 0; i < ORDER_COUNT; i++) {
         /* K5: the order has no further keys */
         must(oindex_count(&core->orders[i]) == expected.counts[i]);

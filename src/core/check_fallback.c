@@ -61,7 +61,7 @@ static void check_list(const struct core *core, const struct task *task,
         const struct task *row = query_task_in(core, list->pools[i], task->id);
         const bool home = list->pools[i].v == task->pool.v;
         const bool entry = !home && row->pool.v == list->pools[i].v;
-        must(entry == (stands && !home && query_pool(core, list->pools[i]) != NULL));
+        must(entry == (stands && !home && pool_has_tasks(query_pool(core, list->pools[i]))));
         if (entry) {
             check_entry(core, task, row, counts);
         }

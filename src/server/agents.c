@@ -209,10 +209,12 @@ static bool hello_read(struct call *call, struct agent_hello *ret)
                    call->name, ret->node.name);
         return false;
     }
-    if (call->pool[0] != '\0' && ret->node.pool[0] == '\0') {
+    /* A node with a token for pool `default` whose agent names no pool belongs to the pool of its labels. */
+    const bool chosen = ret->node.pool[0] == '\0' && strcmp(call->pool, POOL_DEFAULT_NAME) == 0;
+    if (call->pool[0] != '\0' && ret->node.pool[0] == '\0' && !chosen) {
         ret->node.pool = call->pool;
     }
-    if (call->pool[0] != '\0' && strcmp(ret->node.pool, call->pool) != 0) {
+    if (call->pool[0] != '\0' && !chosen && strcmp(ret->node.pool, call->pool) != 0) {
         call_failf(call, ERR_DENIED, "pool", "this credential is for pool '%s', not '%s'",
                    call->pool, ret->node.pool);
         return false;

@@ -5,6 +5,7 @@
 #include "spec/object_read.h"
 #include "spec/task_internal.h"
 #include "core/model/limits.h"
+#include "core/model/names.h"
 
 #include <string.h>
 
@@ -100,14 +101,33 @@ static void labels_read(const struct doc_value *v, void *object)
     (void)object_read_labels(v, NODE_LABELS_MAX, true, &edit->labels, &edit->label_count);
 }
 
-static const struct field node_edit_fields[] = {
-    {.name = "draining", .read = draining_read}, {.name = "labels", .read = labels_read}, {0}};
+static void busy_read(const struct doc_value *v, void *object)
+{
+    struct node_edit *edit = object;
+    const char *word;
+    if (!fields_value_text(v, SIZE_MAX, &word)) {
+        return;
+    }
+    for (unsigned i = 0; i < BUSY_COUNT; i++) {
+        if (strcmp(word, names_busy((enum busy)i)) == 0) {
+            edit->busy = (enum busy)i;
+            edit->fields |= NODE_EDIT_BUSY;
+            return;
+        }
+    }
+    fields_problem(v, "it is wait, requeue, kill or refuse, not '%.40s'", word);
+}
+
+static const struct field node_edit_fields[] = {{.name = "draining", .read = draining_read},
+                                                {.name = "labels", .read = labels_read},
+                                                {.name = "busy", .read = busy_read},
+                                                {0}};
 
 static void node_edit_read(const struct doc_value *v, void *object)
 {
     struct node_edit *edit = object;
     *edit = (struct node_edit){0};
-    if (fields_read(v, node_edit_fields, edit) && edit->fields == 0) {
+    if (fields_read(v, node_edit_fields, edit) && (edit->fields & NODE_EDIT_STORED) == 0) {
         fields_problem(v, "nothing to change; give draining, labels or both");
     }
 }

@@ -6,6 +6,7 @@
 
 #include "base/doc_make.h"
 #include "spec/object_again.h"
+#include "spec/resources_text.h"
 #include "spec/task_internal.h"
 #include "core/model/limits.h"
 #include "core/model/names.h"
@@ -152,6 +153,68 @@ static void pool_topology_read(const struct doc_value *v, void *object)
     spec->topology_count = v->doc->count;
 }
 
+/* Reads {gpu.model: A100} or [gpu.model=A100]. An empty list means: no node belongs to the pool by its labels. */
+static void pool_selector_read(const struct doc_value *v, void *object)
+{
+    struct pool_spec *spec = object;
+    if (v->doc->kind == DOC_MAP) {
+        (void)object_read_labels(v, SELECTOR_LABELS_MAX, false, &spec->selector,
+                                 &spec->selector_count);
+        return;
+    }
+    if (!fields_bounded(v, DOC_LIST, SELECTOR_LABELS_MAX, "node labels", ", like [zone=a]")) {
+        return;
+    }
+    struct label *labels = arena_new(v->in->arena, struct label, v->doc->count + 1);
+    for (struct doc_value item = fields_first(v); item.doc != NULL; fields_next(&item)) {
+        const char *text;
+        struct error e;
+        if (!fields_value_text(&item, 2 * TEXT_LEN_MAX + 1, &text) ||
+            !fields_ok(&item,
+                       resources_text_label(str_of(text), v->in->arena, &labels[item.index], &e),
+                       &e)) {
+            return;
+        }
+        for (uint32_t i = 0; i < item.index; i++) {
+            if (strcmp(labels[i].key, labels[item.index].key) == 0) {
+                fields_problem(&item, "the label '%.60s' is there twice", labels[i].key);
+                return;
+            }
+        }
+    }
+    spec->selector = labels;
+    spec->selector_count = v->doc->count;
+}
+
+/* Reads a number of slots, or `all`. The spec has 1 + the number. */
+static void pool_slots_per_node_read(const struct doc_value *v, void *object)
+{
+    struct pool_spec *spec = object;
+    uint64_t slots;
+    if (v->doc->kind == DOC_STRING && str_is(v->doc->text, "all")) {
+        spec->slots_per_node = 0;
+    } else if (fields_value_u64(v, 0, NODE_SLOTS_MAX, &slots)) {
+        spec->slots_per_node = (uint32_t)slots + 1;
+    }
+}
+
+/* Reads names of projects and departments. The server checks that there are such. */
+static void pool_for_read(const struct doc_value *v, void *object)
+{
+    struct pool_spec *spec = object;
+    if (!fields_bounded(v, DOC_LIST, POOL_GUESTS_MAX, "projects and departments", ", like [nlp]")) {
+        return;
+    }
+    const char **guests = arena_new(v->in->arena, const char *, v->doc->count + 1);
+    for (struct doc_value item = fields_first(v); item.doc != NULL; fields_next(&item)) {
+        if (!fields_value_text(&item, GUEST_LEN_MAX, &guests[item.index])) {
+            return;
+        }
+    }
+    spec->guests = guests;
+    spec->guest_count = v->doc->count;
+}
+
 static void pool_name_read(const struct doc_value *v, void *object)
 {
     struct pool_spec *spec = object;
@@ -174,11 +237,9 @@ static const struct field pool_fields[] = {
     POOL_ROW(turn) POOL_ROW(idle_for_waiting) POOL_ROW(loss_for_sharing){
         .name = "scheduler", .read = fields_inner, .inner = scheduler_fields},
     {.name = "provider", .read = provider_read},
-    {.name = "access", .note = "pools are open to every user for now"},
     {.name = "zones", .note = "zones do not exist yet"},
     {.name = "network", .note = "networks do not exist yet"},
     {.name = "nodes", .note = "a static pool has the nodes whose agents join it"},
-    {.name = "selector", .note = "label selectors do not exist yet; an agent names its pool"},
     {0},
 };
 
@@ -207,6 +268,11 @@ void pool_spec_fields(const struct doc_value *v, void *object)
     }
     if (spec->name == NULL) {
         fields_problem_in(v, "name", "it is missing");
+    } else if (spec->access == ACCESS_DEDICATED && spec->guest_count == 0) {
+        fields_problem_in(v, "for",
+                          "a dedicated pool needs the projects or departments that it serves");
+    } else if (spec->access == ACCESS_PUBLIC && spec->guest_count > 0) {
+        fields_problem_in(v, "for", "it needs `access: dedicated`; a public pool serves everyone");
     }
     if (spec->flavor[0] == '\0') {
         return;

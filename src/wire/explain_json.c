@@ -138,6 +138,8 @@ static void near_text(const struct core *core, const struct explain_node *near, 
         reason_text_fill(core, &reason, sentence != NULL ? sentence : "has room", out);
     } else if (node != NULL && node->state == NODE_UP && node->draining) {
         buf_add_str(out, "is draining");
+    } else if (node != NULL && node->state == NODE_UP && node->pool_next.v != 0) {
+        buf_addf(out, "goes to pool '%s'", query_pool_name(core, node->pool_next));
     } else {
         buf_addf(out, "is %s",
                  node != NULL ? names_node_state((enum node_state)node->state) : "gone");

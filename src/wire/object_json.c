@@ -124,6 +124,15 @@ void object_json_pool(struct json_out *j, const struct pool_spec *spec)
     if (spec->topology_count > 0) {
         part_json_texts(j, "topology", spec->topology, spec->topology_count);
     }
+    if (spec->selector_count > 0) {
+        part_json_labels(j, "selector", spec->selector, spec->selector_count);
+    }
+    if (spec->guest_count > 0) {
+        part_json_texts(j, "for", spec->guests, spec->guest_count);
+    }
+    if (spec->slots_per_node > 0) {
+        json_out_kv_u64(j, "slots_per_node", spec->slots_per_node - 1);
+    }
     json_out_put(j, "scheduler:{");
     (void)group_json(j, &pool_object, GROUP_SCHEDULER, NULL, spec);
     if (group_json(j, &pool_object, GROUP_HISTORY, "history", spec)) {

@@ -190,6 +190,9 @@ static const char *away_word(const struct node *node)
     if (node->draining) {
         return "draining";
     }
+    if (node->state == NODE_UP && node->pool_next.v != 0) {
+        return "on its way to another pool";
+    }
     const bool troubled = node->state == NODE_UP && node->troubled;
     return troubled ? "out of service" : names_node_state((enum node_state)node->state);
 }

@@ -5,6 +5,7 @@
 #include "core/sched/keep/budget.h"
 #include "core/sched/order/shares.h"
 #include "core/state/history.h"
+#include "core/state/membership.h"
 #include "wire/attempt_key.h"
 #include "wire/flavor_json.h"
 #include "wire/life_text.h"
@@ -22,6 +23,14 @@ static void pool_spec_json(struct json_out *j, const struct pool_spec *spec)
     object_json_fields(j, &pool_object, GROUP_TOP, spec);
     object_json_accepts(j, spec->accepts);
     part_json_texts(j, "topology", spec->topology, spec->topology_count);
+    part_json_labels(j, "selector", spec->selector, spec->selector_count);
+    part_json_texts(j, "for", spec->guests, spec->guest_count);
+    json_out_key(j, "slots_per_node");
+    if (spec->slots_per_node > 0) {
+        json_out_u64(j, spec->slots_per_node - 1);
+    } else {
+        json_out_null(j); /* all that a node has */
+    }
     json_out_put(j, "scheduler:{");
     object_json_fields(j, &pool_object, GROUP_SCHEDULER, spec);
     json_out_key(j, "history");
@@ -48,6 +57,21 @@ static void budget_json(struct json_out *j, const char *key, const struct budget
     json_out_kv_milli(j, "gets", look->fill);
     json_out_kv_milli(j, "pays", look->pays);
     json_out_end(j);
+}
+
+/* Writes how many nodes of the pool the selectors of other pools match, too, and the names of the first ones. */
+static void contested_json(struct json_out *j, const struct core *core, const struct pool *pool)
+{
+    const struct node *node = NULL;
+    json_out_put(j, "contested:{count:%u,nodes:[", pool->contested_count);
+    for (uint32_t i = 0; i < STATE_JSON_CONTESTED_MAX; i++) {
+        node = membership_contested_next(core, pool->id, node != NULL ? node->id : (node_id){0});
+        if (node == NULL) {
+            break;
+        }
+        json_out_text(j, query_node_name(core, node->id));
+    }
+    json_out_put(j, "]}");
 }
 
 void state_json_pool(struct json_out *j, const struct core *core, const struct pool *pool,
@@ -83,6 +107,7 @@ void state_json_pool(struct json_out *j, const struct core *core, const struct p
                  pool->launch_failures, query_pool_refusal(pool));
     json_out_put(j, "retry_at:%td},", pool->launch_retry_ms);
     flavor_json_market(j, core, pool, arena);
+    contested_json(j, core, pool);
     json_out_put(j, "created_at:%td}", pool->created_ms);
 }
 
@@ -117,6 +142,23 @@ static void node_resources_json(struct json_out *j, const struct core *core,
     json_out_end(j);
 }
 
+/* Writes whether the node's labels choose its pool, the pool to which the node goes when it is empty (null: it stays), and
+ * the pools whose selectors match. */
+static void node_pool_json(struct json_out *j, const struct core *core, const struct node *node)
+{
+    json_out_kv_bool(j, "follows_labels", node->follows_labels);
+    json_out_kv_text(j, "pool_next",
+                     node->pool_next.v != 0 ? query_pool_name(core, node->pool_next) : NULL);
+    json_out_put(j, "selected_by:[");
+    if (node->selector_matches > 0) {
+        pool_id pool = {0};
+        while ((pool = membership_match_next(core, node, pool)).v != 0) {
+            json_out_text(j, query_pool_name(core, pool));
+        }
+    }
+    json_out_end(j);
+}
+
 void state_json_node(struct json_out *j, const struct core *core, const struct node *node,
                      struct arena *arena)
 {
@@ -128,6 +170,7 @@ void state_json_node(struct json_out *j, const struct core *core, const struct n
                  names_node_state((enum node_state)node->state), node->draining, spec.trouble,
                  spec.unprevented);
     part_json_labels(j, "labels", spec.labels, spec.label_count);
+    node_pool_json(j, core, node);
     node_resources_json(j, core, node);
     json_out_put(j, "aux:{max:%u,used:%u},incarnation:%u,address:%s,version:%s,tasks:[",
                  node->aux_max, node->aux_used, node->incarnation, spec.address, spec.version);

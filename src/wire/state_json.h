@@ -7,7 +7,7 @@
 #include "base/json_out.h"
 #include "core/core.h"
 
-enum { STATE_JSON_VERSION = 1, STATE_JSON_NODE_TASKS_MAX = 1000 };
+enum { STATE_JSON_VERSION = 1, STATE_JSON_NODE_TASKS_MAX = 1000, STATE_JSON_CONTESTED_MAX = 10 };
 
 /* Writes a pool. The pool's nodes are counted, so the cost grows with their number. */
 void state_json_pool(struct json_out *j, const struct core *core, const struct pool *pool,

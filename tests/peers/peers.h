@@ -42,10 +42,13 @@ enum outcome kai_reclaim(struct trial *trial);
 enum outcome kai_runtime(struct trial *trial);
 enum outcome kai_share(struct trial *trial);
 
+enum outcome det_agent_slots(struct trial *trial);
 enum outcome det_compare(struct trial *trial);
 enum outcome det_fit(struct trial *trial);
 enum outcome det_move(struct trial *trial);
 enum outcome det_order(struct trial *trial);
+enum outcome det_reconnect(struct trial *trial);
+enum outcome det_routing(struct trial *trial);
 enum outcome det_schedule(struct trial *trial);
 enum outcome det_score(struct trial *trial);
 enum outcome det_stats_filter(struct trial *trial);

@@ -54,8 +54,8 @@ static bool may_run(const struct task *task)
 {
     const bool live = task->state == TASK_PENDING || task->state == TASK_STARTING ||
                       task->state == TASK_RUNNING || task->state == TASK_STOPPING;
-    const bool held =
-        task->kill_asked || task->pause_asked || task->pool_next.v != 0 || task->hold_until_ms > 0;
+    const bool held = task->kill_asked || task->pause_asked || task->pool_next.v != 0 ||
+                      task->hold_until_ms > 0 || task->turned_away;
     return live && task->waiting_count > 0 && task->depends_left == 0 && !held &&
            !(task->gang && task->stopping_count > 0) && !promised(task);
 }
@@ -105,7 +105,7 @@ static bool behind_of(const struct pool *pool, const struct task *holder, const 
 
 static bool usable(const struct node *node)
 {
-    return node->state == NODE_UP && !node->draining;
+    return node->state == NODE_UP && !node->draining && node->pool_next.v == 0;
 }
 
 /* True when this node could ever be a place of the holder. */

@@ -13,6 +13,7 @@
 #include "core/model/pool.h"
 #include "core/model/table.h"
 #include "core/model/task.h"
+#include "core/state/membership.h"
 #include "core/state/change.h"
 #include "core/state/fact.h"
 #include "core/state/key.h"
@@ -170,6 +171,7 @@ void apply(struct core *core, const struct fact *fact)
         [FACT_FLAVOR_SET] = change_flavor_set,
         [FACT_FLAVOR_DELETED] = change_flavor_delete,
         [FACT_FLAVOR_WAITS] = apply_pool_waits,
+        [FACT_NODE_MOVED] = membership_moved,
     };
     must(fact_type_known(fact->type));
     must(fact->time_ms >= core->time_ms);

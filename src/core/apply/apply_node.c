@@ -8,6 +8,7 @@
 #include "core/model/spec.h"
 #include "core/state/change.h"
 #include "core/state/fact.h"
+#include "core/state/membership.h"
 #include "core/state/query.h"
 #include "core/state/state.h"
 #include "core/state/topology.h"
@@ -20,8 +21,9 @@ void apply_node_edited(struct core *core, const struct fact *fact)
     arena_init(&arena);
     struct node_spec spec;
     query_node_spec(core, id, &arena, &spec);
+    const struct node *now = query_node(core, id);
     const bool moves = edit->fields & NODE_EDIT_LABELS &&
-                       change_pool_edit(core, query_node(core, id)->pool)->level_count > 0;
+                       (now->follows_labels || change_pool_edit(core, now->pool)->level_count > 0);
     if (moves || (edit->fields & NODE_EDIT_DRAIN && edit->drain)) {
         change_claim_drop_node(core, id);
     }
@@ -34,13 +36,15 @@ void apply_node_edited(struct core *core, const struct fact *fact)
     if (edit->fields & NODE_EDIT_LABELS) {
         spec.labels = edit->labels;
         spec.label_count = edit->label_count;
+        membership_node_leave(core, node);
         change_node_text_set(node, &spec);
+        membership_node_join(core, node);
         topology_node_set(core, node);
     }
     arena_done(&arena);
     change_node_close(core, node, &before);
     if (edit->fields & NODE_EDIT_LABELS) {
-        change_pool_freed(core, node->pool);
+        change_pool_relabelled(core, node->pool);
     }
     change_pool_due(core, node->pool);
 }

@@ -10,6 +10,7 @@
 #include "core/model/shape.h"
 #include "core/model/spec.h"
 #include "core/model/task.h"
+#include "core/state/access.h"
 #include "core/state/change.h"
 #include "core/state/fact.h"
 #include "core/state/fallback.h"
@@ -68,6 +69,7 @@ static void project_change(struct core *core, struct task *task, struct task_mar
     change_account_count(core, task->account, -1);
     task->account = to;
     change_account_count(core, to, 1);
+    access_task_set(core, task);
 }
 
 /* Sets the task's next pool. A task without active instances moves now. */

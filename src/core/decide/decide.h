@@ -16,6 +16,8 @@ struct facts;
 struct input;
 struct step;
 struct launch;
+struct node;
+struct node_edit;
 struct task;
 
 /* Adds to `out` the facts that follow from an input, or refuses the input with out->refusal. Changes nothing
@@ -69,6 +71,24 @@ void decide_launch_late(struct step *step, const struct core *core, launch_id id
 /* Deadlines have come: the state of the pool has changed; the pool can no longer be restored and goes. */
 void decide_life_state(struct step *step, const struct core *core, pool_id id);
 void decide_life_gone(struct step *step, const struct core *core, pool_id id);
+/* An edit of a node within its limits. Labels may say that the node belongs to another pool: `busy` of the edit says what
+ * becomes of its tasks. */
+enum verdict decide_member_edit(struct step *step, const struct node *node,
+                                const struct node_edit *edit);
+/* An empty node goes to the pool of its labels. */
+void decide_member_move(struct step *step, const struct core *core, node_id node);
+
+/* Checks the names of projects and departments in `spec` and puts them into their stored form: with their kinds, sorted, each
+ * once. `now` is the spec of the pool before the edit; NULL: the pool is new. */
+enum verdict decide_access_guests(struct step *step, const struct pool_spec *now,
+                                  struct pool_spec *spec);
+/* How many tasks of the pool a pool with this spec would not take, and the first of them. Looks at every task; such an edit is
+ * rare. */
+uint32_t decide_access_turned_away(const struct core *core, const struct pool *pool,
+                                   const struct pool_spec *spec, task_id *ret_first);
+
+/* Kills a task; one that was killed already is left alone. */
+void decide_task_end(struct step *step, const struct task *task);
 
 /* ---- functions that several decisions share ---- */
 
@@ -81,7 +101,8 @@ enum verdict decide_pool_in_use(struct step *step, const struct pool *pool, uint
 
 /* Does the pool take tasks of this kind? Can the request or the form ever run in the pool (P9)? Anything but
  * VERDICT_OK is a refusal. `spec` (may be NULL) has the names of the groups for the reason. */
-enum verdict decide_submit_accepts(struct step *step, const struct pool *pool, enum task_kind kind);
+enum verdict decide_submit_accepts(struct step *step, const struct pool *pool, enum task_kind kind,
+                                   account_id account);
 enum verdict decide_submit_possible(struct step *step, const struct pool *pool,
                                     const struct request *request, uint32_t gang_size);
 enum verdict decide_form_possible(struct step *step, const struct pool *pool,
@@ -104,7 +125,7 @@ void decide_spread_refused(struct step *step, const struct pool *pool, const str
 
 /* Of the pools that the spec names (all exist): the first in which the task can ever run; none: the first. */
 const struct pool *decide_fallback_first(struct step *step, const struct task_spec *spec,
-                                         const struct request *request);
+                                         account_id account, const struct request *request);
 /* The task has waited long enough, or was lost with its node: its next pool opens, where the task has one. */
 void decide_fallback_waited(struct step *step, const struct core *core, task_id id);
 void decide_fallback_lost(struct step *step, const struct core *core, const struct task *task);

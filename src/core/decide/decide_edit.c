@@ -21,6 +21,7 @@
 #include "core/model/task.h"
 #include "core/model/verdict.h"
 #include "core/sched/explain/explain.h"
+#include "core/state/access.h"
 #include "core/state/fact.h"
 #include "core/state/query.h"
 #include "core/state/state.h"
@@ -71,6 +72,7 @@ static enum verdict edit_request(struct step *step, const struct task_edit *edit
 /* What an edited task asks for. */
 struct edited {
     const struct task *task;
+    account_id account;
     const struct request *request;
     const struct form *form;
 };
@@ -81,7 +83,7 @@ static bool edit_runs_in(const struct core *core, const struct edited *edited,
 {
     struct reason reason = {.smallest = -1};
     uint32_t group;
-    if (!pool_takes(pool, edited->task->kind)) {
+    if (!access_open(core, pool, (enum task_kind)edited->task->kind, edited->account)) {
         return false;
     }
     return edited->form != NULL ? explain_form_possible(core, pool, edited->form, &reason, &group)
@@ -135,16 +137,33 @@ static enum verdict edit_place(struct step *step, const struct task *task,
         form = form_of_topology(spec, request, step->out->arena);
     }
     if (verdict == VERDICT_OK && edit->fields & TASK_EDIT_pools) {
-        const struct edited edited = {task, request, form};
+        const account_id next = fact->task_edited.account;
+        const struct edited edited = {task, next.v != 0 ? next : task->account, request, form};
         pool = edit_pool(step, &edited, spec, pool);
         fact->task_edited.pool = pool->id;
-        verdict = decide_submit_accepts(step, pool, task->kind);
     }
     if (verdict == VERDICT_OK && pool != NULL) {
         verdict = form != NULL ? decide_form_possible(step, pool, form, NULL)
                                : decide_submit_possible(step, pool, request, task_gang_size(task));
     }
     return verdict;
+}
+
+/* Does the pool after the edit take the task of the project after the edit? An edit of the project of a task whose pool is gone is
+ * allowed. */
+static enum verdict edit_admitted(struct step *step, const struct task *task,
+                                  const struct fact *fact)
+{
+    const pool_id next = task->pool_next.v != 0 ? task->pool_next : task->pool;
+    const bool moves = fact->task_edited.edit.fields & TASK_EDIT_pools;
+    if (!moves && !(fact->task_edited.edit.fields & TASK_EDIT_project)) {
+        return VERDICT_OK;
+    }
+    const struct pool *pool = query_pool(step->core, moves ? fact->task_edited.pool : next);
+    const account_id project = fact->task_edited.account;
+    return pool == NULL ? VERDICT_OK
+                        : decide_submit_accepts(step, pool, task->kind,
+                                                project.v != 0 ? project : task->account);
 }
 
 static enum reason_code edit_hindrance(const struct core *core, const struct task *task,
@@ -183,6 +202,9 @@ enum verdict decide_edit(struct step *step)
     }
     if (verdict == VERDICT_OK && edit->fields & (TASK_EDIT_pools | TASK_EDIT_FORM)) {
         verdict = edit_place(step, task, &spec, &would);
+    }
+    if (verdict == VERDICT_OK && edit->fields & (TASK_EDIT_pools | TASK_EDIT_project)) {
+        verdict = edit_admitted(step, task, &would);
     }
     if (verdict != VERDICT_OK || edit->fields == 0) {
         return verdict;

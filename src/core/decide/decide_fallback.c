@@ -9,6 +9,7 @@
 #include "core/model/task.h"
 #include "core/model/task_parts.h"
 #include "core/sched/explain/explain.h"
+#include "core/state/access.h"
 #include "core/state/fact.h"
 #include "core/state/fallback.h"
 #include "core/state/query.h"
@@ -17,13 +18,13 @@
 
 /* Could the task ever run in the pool? */
 static bool runs_in(struct step *step, const struct pool *pool, const struct task_spec *spec,
-                    const struct request *request)
+                    account_id account, const struct request *request)
 {
     struct request own = *request;
     struct reason reason = {.smallest = -1};
     const struct form *form = NULL;
     uint32_t group;
-    if (!pool_takes(pool, spec->kind)) {
+    if (!access_open(step->core, pool, spec->kind, account)) {
         return false;
     }
     spec = decide_spread(step, pool, spec, &own);
@@ -36,14 +37,14 @@ static bool runs_in(struct step *step, const struct pool *pool, const struct tas
 }
 
 const struct pool *decide_fallback_first(struct step *step, const struct task_spec *spec,
-                                         const struct request *request)
+                                         account_id account, const struct request *request)
 {
     const struct pool *first = query_pool_named(step->core, spec->pools[0]);
     must(first != NULL);
     for (uint32_t i = 0; i < spec->pool_count; i++) {
         const struct pool *pool = query_pool_named(step->core, spec->pools[i]);
         must(pool != NULL);
-        if (runs_in(step, pool, spec, request)) {
+        if (runs_in(step, pool, spec, account, request)) {
             return pool;
         }
     }

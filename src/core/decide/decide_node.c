@@ -5,7 +5,9 @@
 #include "core/decide/decide.h"
 #include "core/decide/settle.h"
 #include "core/decide/step.h"
+#include "core/model/blob.h"
 #include "core/model/input.h"
+#include "core/model/label.h"
 #include "core/model/limits.h"
 #include "core/model/node.h"
 #include "core/model/pool.h"
@@ -14,7 +16,9 @@
 #include "core/model/spec.h"
 #include "core/model/spec_limits.h"
 #include "core/model/verdict.h"
+#include "core/state/elastic.h"
 #include "core/state/fact.h"
+#include "core/state/membership.h"
 #include "core/state/query.h"
 #include "core/state/state.h"
 
@@ -103,7 +107,24 @@ static const struct pool *join_pool(struct step *step, const struct node *known,
          * names. */
         return query_pool(step->core, known->pool);
     }
-    return query_pool_named(step->core, named ? spec->pool : POOL_DEFAULT_NAME);
+    if (named) {
+        return query_pool_named(step->core, spec->pool);
+    }
+    struct blob *marks = label_marks_blob(spec->labels, spec->label_count);
+    uint32_t matches;
+    const struct pool *pool = membership_pool(step->core, marks, &matches);
+    blob_unref(marks);
+    return pool;
+}
+
+/* Did nobody name the pool? A node that a provider brought up has its pool's name in its own name. */
+static bool follows_labels(const struct step *step, const struct node_spec *spec,
+                           const struct pool *pool)
+{
+    uint64_t number;
+    return (spec->pool == NULL || spec->pool[0] == '\0') &&
+           !(elastic_pool(pool) &&
+             elastic_node_number(query_pool_name(step->core, pool->id), spec->name, &number));
 }
 
 static void node_set(struct step *step, const struct node *known, const struct pool *pool,
@@ -148,6 +169,7 @@ enum verdict decide_node_join(struct step *step)
         step_refuse(step, REASON_UNKNOWN_POOL, spec->pool);
         return VERDICT_REFUSED;
     }
+    spec->follows_labels = follows_labels(step, spec, pool);
     spec->pool = arena_str(step->out->arena, query_pool_name(step->core, pool->id));
     if (known != NULL) {
         labels_merge(step, known->id, spec);
@@ -233,10 +255,7 @@ enum verdict decide_node_edit(struct step *step)
     if (!spec_limits_node(&labels, &limit, &max)) {
         return step_refuse_limit(step, limit, max);
     }
-    struct fact *fact = step_fact(step, FACT_NODE_EDITED);
-    fact->node_edited.node = node->id;
-    fact->node_edited.edit = *edit;
-    return VERDICT_OK;
+    return decide_member_edit(step, node, edit);
 }
 
 enum verdict decide_node_remove(struct step *step)

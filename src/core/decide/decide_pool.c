@@ -18,10 +18,19 @@
 
 #include <string.h>
 
+static const char default_name[] = POOL_DEFAULT_NAME;
+
+/* Is there a selector on the pool `default`? It takes the nodes that no selector matches. */
+static bool selector_out_of_place(const struct pool_spec *spec)
+{
+    return spec->selector_count > 0 && strcmp(spec->name, default_name) == 0;
+}
+
 enum verdict decide_pool_create(struct step *step)
 {
     const struct core *core = step->core;
-    const struct pool_spec *spec = step->in->pool.spec;
+    struct pool_spec *spec =
+        arena_dup(step->out->arena, step->in->pool.spec, sizeof *step->in->pool.spec);
     must(core->pool_count <= core->pools.last);
     const char *limit;
     int64_t max;
@@ -39,7 +48,10 @@ enum verdict decide_pool_create(struct step *step)
     if (core->pool_count >= POOLS_MAX || core->pools.last >= UINT32_MAX) {
         return step_refuse_limit(step, "pools", POOLS_MAX);
     }
-    const enum verdict verdict = decide_flavor_pool(step, NULL, spec);
+    enum verdict verdict = decide_flavor_pool(step, NULL, spec);
+    if (verdict == VERDICT_OK) {
+        verdict = decide_access_guests(step, NULL, spec);
+    }
     if (verdict != VERDICT_OK) {
         return verdict;
     }
@@ -63,25 +75,6 @@ enum verdict decide_pool_in_use(struct step *step, const struct pool *pool, uint
     return VERDICT_CONFLICT;
 }
 
-/* The number of tasks in the pool whose kind is not in `accepts`, and the first of them. Looks at every task; such an edit is rare. */
-static uint32_t tasks_turned_away(const struct core *core, pool_id pool, uint32_t accepts,
-                                  task_id *ret_first)
-{
-    uint32_t count = 0;
-    if (accepts == 0) {
-        return 0;
-    }
-    for (const struct task *task = query_task_next(core, (task_id){0}); task != NULL;
-         task = query_task_next(core, task->id)) {
-        must(task->kind < TASK_KIND_COUNT);
-        if (fallback_names(core, task, pool) && (accepts >> task->kind & 1) == 0) {
-            *ret_first = count == 0 ? task->id : *ret_first;
-            count++;
-        }
-    }
-    return count;
-}
-
 enum verdict decide_pool_edit(struct step *step)
 {
     const struct core *core = step->core;
@@ -102,6 +95,9 @@ enum verdict decide_pool_edit(struct step *step)
     if (!spec_limits_pool(spec, &limit, &max)) {
         return step_refuse_limit(step, limit, max);
     }
+    if (selector_out_of_place(spec)) {
+        return step_refuse_limit(step, "labels in the selector of pool 'default'", 0);
+    }
     if (spec->provider != (enum pool_provider)pool->provider && pool->launch_count > 0) {
         return decide_pool_in_use(step, pool, pool->launch_count);
     }
@@ -109,10 +105,15 @@ enum verdict decide_pool_edit(struct step *step)
     if (allowed != VERDICT_OK) {
         return allowed;
     }
+    struct pool_spec now;
+    query_pool_spec(core, pool->id, step->out->arena, &now);
+    const enum verdict named = decide_access_guests(step, &now, spec);
+    if (named != VERDICT_OK) {
+        return named;
+    }
     task_id first = {0};
-    uint32_t away = spec->accepts != pool->accepts && !step->in->pool.force
-                        ? tasks_turned_away(core, pool->id, spec->accepts, &first)
-                        : 0;
+    const uint32_t away =
+        step->in->pool.force ? 0 : decide_access_turned_away(core, pool, spec, &first);
     if (away > 0) {
         const enum verdict verdict = decide_pool_in_use(step, pool, away);
         step->out->refusal.task = first;

@@ -13,7 +13,6 @@
 #include "core/model/input.h"
 #include "core/model/label.h"
 #include "core/model/limits.h"
-#include "core/model/names.h"
 #include "core/model/node.h"
 #include "core/model/oindex.h"
 #include "core/model/pool.h"
@@ -25,6 +24,7 @@
 #include "core/model/task.h"
 #include "core/model/verdict.h"
 #include "core/sched/explain/explain.h"
+#include "core/state/access.h"
 #include "core/state/depends.h"
 #include "core/state/fact.h"
 #include "core/state/key.h"
@@ -70,6 +70,9 @@ static int64_t slots_asked(const struct task_spec *spec)
     }
     if (spec->device_mask != 0) {
         return (int64_t)__builtin_popcountll(spec->device_mask) * SLOT_MILLI;
+    }
+    if (spec->kind == TASK_TENSORBOARD && !spec->needs_gpu) {
+        return 0; /* a TensorBoard only reads and draws */
     }
     return names_nothing(spec) || spec->needs_gpu ? SLOT_MILLI : 0;
 }
@@ -208,15 +211,17 @@ enum verdict decide_submit_pools(struct step *step, const struct task_spec *spec
     return VERDICT_OK;
 }
 
-enum verdict decide_submit_accepts(struct step *step, const struct pool *pool, enum task_kind kind)
+enum verdict decide_submit_accepts(struct step *step, const struct pool *pool, enum task_kind kind,
+                                   account_id account)
 {
+    struct reason reason = {.smallest = -1};
     if (pool->life.phase != PHASE_OPEN) {
         return decide_life_refuse(step, pool);
     }
-    if (pool_takes(pool, kind)) {
+    if (access_admits(step->core, pool, kind, account, &reason)) {
         return VERDICT_OK;
     }
-    step_refuse(step, REASON_KIND_NOT_ACCEPTED, names_task_kind(kind))->pool = pool->id;
+    *step_refuse(step, reason.code, reason.text) = reason;
     return VERDICT_REFUSED;
 }
 
@@ -352,14 +357,14 @@ static enum verdict submit_one(struct task_submission *submit, const struct task
         verdict = decide_submit_pools(step, spec, &pool);
     }
     if (verdict == VERDICT_OK && spec->pool_count < 2) {
-        verdict = decide_submit_accepts(step, pool, spec->kind);
+        verdict = decide_submit_accepts(step, pool, spec->kind, account);
     }
     if (verdict == VERDICT_OK) {
         verdict = decide_submit_request(step, spec, request);
     }
     if (verdict == VERDICT_OK && spec->pool_count > 1) {
-        pool = decide_fallback_first(step, spec, request);
-        verdict = decide_submit_accepts(step, pool, spec->kind);
+        pool = decide_fallback_first(step, spec, account, request);
+        verdict = decide_submit_accepts(step, pool, spec->kind, account);
     }
     if (verdict == VERDICT_OK) {
         verdict = depends_check(step, spec, &failed);

@@ -76,15 +76,10 @@ enum verdict decide_task_activate(struct step *step)
     return VERDICT_OK;
 }
 
-enum verdict decide_task_kill(struct step *step)
+void decide_task_end(struct step *step, const struct task *task)
 {
-    enum verdict verdict = VERDICT_OK;
-    const struct task *task = step_task(step, &verdict);
-    if (task == NULL) {
-        return verdict;
-    }
     if (task->kill_asked) {
-        return VERDICT_OK;
+        return;
     }
     /* A task that has not ended has an instance that waits or is active. */
     must(task->waiting_count + task->active_count > 0);
@@ -94,5 +89,14 @@ enum verdict decide_task_kill(struct step *step)
     } else {
         settle_task(step, task->id, TASK_KILLED, END_KILLED, EXIT_CODE_KILLED);
     }
-    return VERDICT_OK;
+}
+
+enum verdict decide_task_kill(struct step *step)
+{
+    enum verdict verdict = VERDICT_OK;
+    const struct task *task = step_task(step, &verdict);
+    if (task != NULL) {
+        decide_task_end(step, task);
+    }
+    return verdict;
 }

@@ -101,6 +101,10 @@ static void deadline_come(struct step *step, const struct core *core, struct oke
         decide_fallback_waited(step, core, id);
         return;
     }
+    if (key.at[1] == DEADLINE_MOVE) {
+        decide_member_move(step, core, (node_id){(uint32_t)key.at[2]});
+        return;
+    }
     if (key.at[1] == DEADLINE_JOIN) {
         decide_launch_late(step, core, (launch_id){key.at[2]});
         return;

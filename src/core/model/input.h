@@ -5,6 +5,7 @@
 
 #include "core/model/ids.h"
 #include "core/model/launch.h"
+#include "core/model/leave.h"
 #include "core/model/spec.h"
 
 #include <stdbool.h>
@@ -89,7 +90,9 @@ enum {
 
 /* Edits that change the request of an instance. */
 enum { TASK_EDIT_REQUEST = TASK_EDIT_resources | TASK_EDIT_avoid | TASK_EDIT_node_labels };
-enum { NODE_EDIT_DRAIN = 1, NODE_EDIT_LABELS = 2 };
+/* NODE_EDIT_BUSY is not part of the fact node-edited: what it does has facts of its own. */
+enum { NODE_EDIT_DRAIN = 1, NODE_EDIT_LABELS = 2, NODE_EDIT_BUSY = 8 };
+enum { NODE_EDIT_STORED = NODE_EDIT_DRAIN | NODE_EDIT_LABELS };
 
 /* An edit of a task. `fields` has a bit for each field of `spec` that the edit sets; other fields of `spec`
  * are not read. An edit of `pools` uses only the first pool. */
@@ -116,6 +119,7 @@ struct node_edit {
     bool drain;
     const struct label *labels;
     uint32_t label_count;
+    enum busy busy; /* what becomes of the tasks on a node that changes its pool by its labels */
 };
 
 struct submission {

@@ -85,6 +85,35 @@ bool label_marks_cover(const struct blob *marks, const struct request *request)
     return true;
 }
 
+uint32_t label_marks_count(const struct blob *marks)
+{
+    return (uint32_t)(blob_bytes(marks).len / sizeof(struct label_mark));
+}
+
+struct label_mark label_marks_at(const struct blob *marks, uint32_t index)
+{
+    struct label_mark mark;
+    must(index < label_marks_count(marks));
+    memcpy(&mark, blob_bytes(marks).p + index * sizeof mark, sizeof mark);
+    return mark;
+}
+
+bool label_marks_within(const struct blob *few, const struct blob *many)
+{
+    const uint32_t have = label_marks_count(many);
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < label_marks_count(few); i++) {
+        const struct label_mark mark = label_marks_at(few, i);
+        while (at < have && label_mark_compare(label_marks_at(many, at), mark) < 0) {
+            at++;
+        }
+        if (at == have || label_mark_compare(label_marks_at(many, at), mark) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
 const char *label_value(const struct node_spec *spec, const char *key)
 {
     for (uint32_t i = 0; i < spec->label_count; i++) {

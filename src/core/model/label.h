@@ -24,6 +24,13 @@ struct blob *label_marks_blob(const struct label *labels, uint32_t count);
 /* Does a node with these marks have every label that the request requires? */
 bool label_marks_cover(const struct blob *marks, const struct request *request);
 
+/* Are all marks of the blob `few` among the marks of the blob `many`? */
+bool label_marks_within(const struct blob *few, const struct blob *many);
+
+/* The number of marks of a blob, and one of them. */
+uint32_t label_marks_count(const struct blob *marks);
+struct label_mark label_marks_at(const struct blob *marks, uint32_t index);
+
 /* The value of the node's label `key`; NULL: the node has no such label. */
 struct node_spec;
 const char *label_value(const struct node_spec *spec, const char *key);

@@ -16,8 +16,10 @@ enum {
     NODE_SLOTS_MAX = 1000000, /* so that sums over all nodes fit 64 bits */
     NODE_DEVICES_MAX = 64,    /* GPUs of one node */
     NODE_LABELS_MAX = 64,
-    TOPOLOGY_LEVELS_MAX = 8, /* levels of one pool's topology */
-    TASK_GROUPS_MAX = 64,    /* groups within one gang, at any depth */
+    SELECTOR_LABELS_MAX = 16, /* labels in the selector of one pool */
+    POOL_GUESTS_MAX = 64,     /* projects and departments to which one pool is dedicated */
+    TOPOLOGY_LEVELS_MAX = 8,  /* levels of one pool's topology */
+    TASK_GROUPS_MAX = 64,     /* groups within one gang, at any depth */
     GROUP_DEPTH_MAX = 4,
     NODE_AUX_TASKS_DEFAULT = 100, /* zero-slot instances that a node takes */
     TASK_INSTANCES_MAX = 10000,
@@ -34,6 +36,7 @@ enum {
     /* a spec of an older version grows when it is read */
     TASK_SPEC_STORED_MAX = TASK_SPEC_BYTES_MAX + 64,
     NAME_LEN_MAX = 63,
+    GUEST_LEN_MAX = 75,        /* "department/" and a name */
     TEXT_LEN_MAX = 255,        /* titles, descriptions, tags, labels */
     SUBMIT_TASKS_MAX = 100000, /* tasks of one submission */
     /* idempotency keys remembered; above this number the oldest are dropped early */

@@ -73,6 +73,9 @@ static const char *const reason_names[REASON_COUNT] = {
     [REASON_FLAVOR_PROVIDER] = "flavor-provider",
     [REASON_FLAVOR_USED] = "flavor-used",
     [REASON_FLAVOR_FIXED] = "flavor-fixed",
+    [REASON_NOT_ADMITTED] = "not-admitted",
+    [REASON_UNKNOWN_GUEST] = "unknown-guest",
+    [REASON_GUEST_UNCLEAR] = "guest-unclear",
     [REASON_NODES_AWAY] = "nodes-away",
     [REASON_NO_ROOM] = "no-room",
     [REASON_DEVICES_BUSY] = "devices-busy",
@@ -181,6 +184,26 @@ const char *names_pool_order(enum pool_order order)
         [QUEUE_SHORT_FIRST] = "short-first",
     };
     return (unsigned)order < POOL_ORDER_COUNT ? names[order] : NULL;
+}
+
+const char *names_pool_access(enum pool_access access)
+{
+    static const char *const names[POOL_ACCESS_COUNT] = {
+        [ACCESS_PUBLIC] = "public",
+        [ACCESS_DEDICATED] = "dedicated",
+    };
+    return (unsigned)access < POOL_ACCESS_COUNT ? names[access] : NULL;
+}
+
+const char *names_busy(enum busy busy)
+{
+    static const char *const names[BUSY_COUNT] = {
+        [BUSY_WAIT] = "wait",
+        [BUSY_REQUEUE] = "requeue",
+        [BUSY_KILL] = "kill",
+        [BUSY_REFUSE] = "refuse",
+    };
+    return (unsigned)busy < BUSY_COUNT ? names[busy] : NULL;
 }
 
 const char *names_pool_provider(enum pool_provider provider)

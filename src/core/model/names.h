@@ -6,6 +6,7 @@
 #include "core/model/claim.h"
 #include "core/model/fallback.h"
 #include "core/model/launch.h"
+#include "core/model/leave.h"
 #include "core/model/length.h"
 #include "core/model/life.h"
 #include "core/model/node.h"
@@ -41,6 +42,10 @@ const char *names_pool_provider(enum pool_provider provider);
 const char *names_pool_state(enum pool_state state);
 const char *names_pool_health(enum pool_health health);
 const char *names_pool_why(enum pool_why why);
+/* "public", "dedicated"; NULL beyond the last. */
+const char *names_pool_access(enum pool_access access);
+/* "wait", "requeue" …; NULL beyond the last. */
+const char *names_busy(enum busy busy);
 const char *names_task_state(enum task_state state);
 bool names_task_state_parse(const char *name, enum task_state *ret);
 const char *names_end_cause(enum end_cause cause);

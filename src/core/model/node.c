@@ -4,7 +4,7 @@
 
 bool node_takes_work(const struct node *node)
 {
-    return node->state == NODE_UP && !node->draining && !node->troubled;
+    return node->state == NODE_UP && !node->draining && !node->troubled && node->pool_next.v == 0;
 }
 
 static int64_t named_of(const struct node *node, resource_id resource, bool free)

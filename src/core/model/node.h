@@ -35,6 +35,11 @@ struct node {
     uint32_t leaving_count;  /* of instance_count: instances that were told to stop */
     uint32_t claim_count;    /* places on the node that are promised to waiting instances */
     launch_id launch;        /* the launch that brought the node up; 0: started by hand */
+    /* state/membership.h: the pool to which the node goes when it is empty, because its labels or a selector
+     * changed; 0: the node stays. And how many selectors match the node's labels */
+    pool_id pool_next;
+    uint16_t selector_matches;
+    uint8_t follows_labels; /* see struct node_spec */
     int64_t slots_milli;
     int64_t slots_free; /* may be negative: overhang after the node became smaller */
     int64_t cpu_milli;
@@ -56,7 +61,7 @@ struct node {
     struct blob *text;
 };
 
-/* May the node take a start: is it up, not draining and not out of service? */
+/* May the node take a start: is it up, not draining, not out of service, and not about to change its pool? */
 bool node_takes_work(const struct node *node);
 
 /* The amount of a named resource that a node has in all, and that is free. 0: the node does not have the

@@ -2,13 +2,10 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/model/pool.h"
 
+#include "core/model/limits.h"
+
 #include "base/checked.h"
 #include "core/model/spec.h"
-
-bool pool_takes(const struct pool *pool, unsigned kind)
-{
-    return pool->accepts == 0 || (pool->accepts >> kind & 1) != 0;
-}
 
 bool pool_by_length(const struct pool *pool)
 {
@@ -33,4 +30,9 @@ bool pool_starts(const struct pool *pool)
 bool pool_has_tasks(const struct pool *pool)
 {
     return pool != NULL && !pool->deleted && pool->life.phase != PHASE_DELETE;
+}
+
+uint32_t pool_slots_most(const struct pool *pool)
+{
+    return pool->slots_per_node > 0 ? pool->slots_per_node - 1 : NODE_SLOTS_MAX;
 }

@@ -136,13 +136,21 @@ struct pool {
     struct pool_life life;
     struct blob *levels; /* the names of the levels, each with its NUL, the widest level first */
     struct blob *text;   /* encoded name, title, description */
+    /* the marks of the pool's selector, ascending (label.h); NULL: no node belongs to the pool by its labels */
+    struct blob *selector;
+    /* nodes that belong to this pool by their labels, and that the selector of a later pool matches, too */
+    uint32_t contested_count;
+    uint32_t slots_per_node; /* see struct pool_spec */
+    uint32_t access;         /* enum pool_access */
+    /* the names of struct pool_spec, each with its NUL, sorted; NULL: none */
+    struct blob *guests;
 };
-
-/* Does the pool take tasks of this kind? `kind` is an enum task_kind. */
-bool pool_takes(const struct pool *pool, unsigned kind);
 
 /* Are the pool's queues ordered by expected length? Never with policy `fifo`. */
 bool pool_by_length(const struct pool *pool);
+
+/* The most slots that a node has in this pool; NODE_SLOTS_MAX: all that the node has. */
+uint32_t pool_slots_most(const struct pool *pool);
 
 /* Does this task have one of the pool's reservations? */
 bool pool_has_reserved(const struct pool *pool, task_id task);

@@ -118,8 +118,11 @@ enum reason_code {
     REASON_POOL_CLOSED,
     /* a wait and a refusal: `pool` was deleted, and can be restored until `until_ms` */
     REASON_POOL_DELETED,
+    REASON_NOT_ADMITTED, /* the pool is dedicated, and not to the project `account` */
+    REASON_UNKNOWN_GUEST, /* the pool shall be dedicated to `text`, and there is no such project or department */
+    REASON_GUEST_UNCLEAR, /* both a project and a department have the name `text` */
 };
-enum { REASON_COUNT = REASON_POOL_DELETED + 1 };
+enum { REASON_COUNT = REASON_GUEST_UNCLEAR + 1 };
 
 struct reason {
     enum reason_code code;

@@ -156,6 +156,13 @@ enum pool_provider {
 };
 enum { POOL_PROVIDER_COUNT = POOL_LOCAL + 1 };
 
+/* Whose tasks a pool takes. */
+enum pool_access {
+    ACCESS_PUBLIC,
+    ACCESS_DEDICATED, /* only tasks of the projects and departments that `guests` names */
+};
+enum { POOL_ACCESS_COUNT = ACCESS_DEDICATED + 1 };
+
 struct pool_spec {
     const char *name;
     const char *title;
@@ -208,6 +215,17 @@ struct pool_spec {
     int64_t node_cpu_milli;
     int64_t node_memory_bytes;
     const char *flavor; /* the name of a flavor, which says what each node has; "": none */
+    /* a node whose agent names no pool belongs to the first pool whose labels here the node has; none: no node
+     * belongs to the pool by its labels */
+    const struct label *selector;
+    uint32_t selector_count;
+    enum pool_access access;
+    /* of a dedicated pool: "project/NAME", "department/NAME", or NAME where only one of them exists. The core stores the long
+     * form */
+    const char *const *guests;
+    uint32_t guest_count;
+    /* 1 + the most slots that a node has in this pool; 0: all that the node has */
+    uint32_t slots_per_node;
 };
 
 struct node_spec {
@@ -231,4 +249,6 @@ struct node_spec {
     const char *trouble;
     /* what tasks on this node could do to each other and to the node; "": an older agent, or nothing */
     const char *unprevented;
+    /* neither the agent nor a provider named the pool: the node belongs to the pool that its labels say */
+    bool follows_labels;
 };

@@ -162,7 +162,8 @@ bool spec_limits_pool(const struct pool_spec *spec, const char **ret_limit, int6
     }
     *ret_limit = "times that a topology level is named";
     *ret_max = 1;
-    return spec_limits_levels_differ(spec);
+    return spec_limits_levels_differ(spec) &&
+           labels_in_limits(spec->selector, spec->selector_count, ret_limit, ret_max);
 }
 
 bool spec_limits_flavor(const struct flavor_spec *spec, const char **ret_limit, int64_t *ret_max)

@@ -250,7 +250,7 @@ static bool node_resized(const struct node *before, const struct node *after)
 {
     return before == NULL || before->pool.v != after->pool.v ||
            fit_usable(before) != fit_usable(after) || before->aux_max != after->aux_max ||
-           before->labels != after->labels || !totals_equal(before, after);
+           !totals_equal(before, after);
 }
 
 void capacity_ends_changed(struct capacity *capacity, node_id node)

@@ -34,7 +34,8 @@ void capacity_ends_changed(struct capacity *capacity, node_id node);
 /* Something that did not fit may fit now although no node has more free: for instance a promise was dropped. */
 void capacity_freed(struct capacity *capacity, pool_id pool);
 
-/* The domains of the pool's topology have changed, so a gang may fit on empty nodes that did not fit before. */
+/* The domains of the pool's topology or the labels of a node have changed, so a task may fit on empty nodes that did not fit
+ * before, and the other way round. */
 void capacity_resized(struct capacity *capacity, pool_id pool);
 
 /* A complete pass over this pool has just been applied, or gave no facts. What the pass learned is remembered

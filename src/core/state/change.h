@@ -146,6 +146,10 @@ void change_node_close(struct core *core, struct node *node, const struct node *
 /* Apply the facts node-set (a node joins or gets another spec) and node-state. */
 void change_node_set(struct core *core, const struct fact *fact);
 void change_node_state(struct core *core, const struct fact *fact);
+/* Computes the slots and devices of an open row from its spec, as far as the pool lets a node have slots. */
+void change_node_slots_set(const struct core *core, struct node *node);
+/* Puts the open row of an empty node into another pool. */
+void change_node_move(struct core *core, struct node *node, pool_id to);
 void change_node_text_set(struct node *node, const struct node_spec *spec);
 
 /* Subtracts what an instance holds from a node's free amounts, or adds it again. */
@@ -222,6 +226,8 @@ void change_user_drop(struct core *core, user_id id);
 /* What did not fit in this pool may fit now although no node has more free: a promise was dropped, or a
  * promise needs less of what is free now. */
 void change_pool_freed(struct core *core, pool_id pool);
+/* The same after the labels of a node were set: they may be others. */
+void change_pool_relabelled(struct core *core, pool_id pool);
 
 /* change_claim_put() promises a place to a waiting instance. change_claim_drop() drops the promise; without a
  * claim nothing happens. The task's row is open, or the task is in no order yet. */

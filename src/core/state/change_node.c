@@ -1,5 +1,6 @@
 /* change_node.c - opening and closing node rows; the facts that set a node and its state.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "base/arena.h"
 #include "base/buf.h"
 #include "base/checked.h"
 #include "base/must.h"
@@ -21,6 +22,7 @@
 #include "core/state/fact.h"
 #include "core/state/key.h"
 #include "core/state/life.h"
+#include "core/state/membership.h"
 #include "core/state/query.h"
 #include "core/state/state.h"
 #include "core/state/topology.h"
@@ -61,6 +63,7 @@ static bool pool_counts_differ(const struct node *node, const struct node *befor
 {
     return node->pool.v != before->pool.v || node->state != before->state ||
            node->draining != before->draining || node->troubled != before->troubled ||
+           (node->pool_next.v != 0) != (before->pool_next.v != 0) ||
            node->slots_milli != before->slots_milli || node->cpu_milli != before->cpu_milli ||
            node->memory_bytes != before->memory_bytes || slots_usable(node) != slots_usable(before);
 }
@@ -147,6 +150,7 @@ void change_node_close(struct core *core, struct node *node, const struct node *
         capacity_changed(core->capacity, was_there ? before : NULL, node);
     }
     elastic_node_close(core, node, before);
+    membership_node_close(core, node, before);
 }
 
 static void named_change(struct node *node, const struct request *request, int sign)
@@ -248,6 +252,19 @@ void change_node_text_set(struct node *node, const struct node_spec *spec)
     node->labels = label_marks_blob(spec->labels, spec->label_count);
 }
 
+void change_node_slots_set(const struct core *core, struct node *node)
+{
+    struct arena arena;
+    struct node_spec spec;
+    arena_init(&arena);
+    query_node_spec(core, node->id, &arena, &spec);
+    const uint32_t most = pool_slots_most(table_get(&core->pools, node->pool.v));
+    const int64_t most_milli = (int64_t)most * SLOT_MILLI;
+    node->slots_milli = spec.slots_milli < most_milli ? spec.slots_milli : most_milli;
+    node->device_count = spec.device_count < most ? spec.device_count : most;
+    arena_done(&arena);
+}
+
 static void node_named_set(const struct core *core, struct node *node, const struct node_spec *spec)
 {
     memset(node->named, 0, sizeof node->named);
@@ -280,7 +297,7 @@ static struct node *node_create(struct core *core, node_id id, const struct fact
     return node;
 }
 
-static void node_move(struct core *core, const struct node *node, pool_id to)
+void change_node_move(struct core *core, struct node *node, pool_id to)
 {
     if (node->pool.v == to.v) {
         return;
@@ -289,6 +306,8 @@ static void node_move(struct core *core, const struct node *node, pool_id to)
     struct oindex *order = &core->orders[ORDER_POOL_NODE];
     must(oindex_remove(order, (struct okey){{node->pool.v, node->id.v}}));
     must(oindex_insert(order, (struct okey){{to.v, node->id.v}}));
+    node->pool = to;
+    node->aux_max = change_pool_edit(core, to)->aux_tasks;
 }
 
 void change_node_set(struct core *core, const struct fact *fact)
@@ -303,27 +322,29 @@ void change_node_set(struct core *core, const struct fact *fact)
     } else {
         node = change_node_open(core, id, &before);
         must(node->state != NODE_REMOVED);
-        node_move(core, node, fact->node_set.pool);
+        membership_node_leave(core, node);
+        change_node_move(core, node, fact->node_set.pool);
     }
     must(fact->node_set.incarnation >= node->incarnation);
     must(fact->node_set.incarnation == node->incarnation || node->instance_count == 0);
     node->pool = fact->node_set.pool;
     node->incarnation = fact->node_set.incarnation;
-    node->device_count = spec->device_count;
-    node->slots_milli = spec->slots_milli;
     node->cpu_milli = spec->cpu_milli;
     node->memory_bytes = spec->memory_bytes;
     node->gpu_memory_bytes = spec->gpu_memory_bytes;
     memcpy(node->supervisor, spec->supervisor, sizeof node->supervisor);
     node->aux_max = change_pool_edit(core, node->pool)->aux_tasks;
     node->troubled = spec->trouble != NULL && spec->trouble[0] != '\0';
+    node->follows_labels = spec->follows_labels;
     node_named_set(core, node, spec);
     change_node_text_set(node, spec);
+    change_node_slots_set(core, node);
+    membership_node_join(core, node);
     topology_node_set(core, node);
     change_node_recount(core, node);
     node->overhang = 1; /* an overhang is allowed here; closing finds out whether there is one */
     change_node_close(core, node, &before);
-    change_pool_freed(core, node->pool); /* the node's labels may have changed */
+    change_pool_relabelled(core, node->pool);
     change_pool_due(core, node->pool);
 }
 
@@ -333,12 +354,17 @@ void change_node_state(struct core *core, const struct fact *fact)
     struct node before;
     struct node *node = change_node_open(core, fact->node_state.node, &before);
     must(node->state != NODE_REMOVED);
+    if (fact->node_state.state == NODE_REMOVED) {
+        membership_node_leave(core, node);
+    }
     node->state = (uint8_t)fact->node_state.state;
     if (node->state == NODE_LOST && before.state != NODE_LOST && node->launch.v != 0) {
         change_pool_edit(core, node->pool)->life.replaced++;
     }
     if (node->state == NODE_REMOVED) {
         must(node->instance_count == 0);
+        node->pool_next.v = 0;
+        node->selector_matches = 0;
         uint64_t hash = key_name_hash(query_node_name(core, node->id));
         must(oindex_remove(&core->orders[ORDER_NODE_NAME], (struct okey){{hash, node->id.v}}));
         must(oindex_remove(&core->orders[ORDER_POOL_NODE],

@@ -11,6 +11,7 @@
 #include "core/model/spec_codec.h"
 #include "core/model/table.h"
 #include "core/model/task.h"
+#include "core/state/access.h"
 #include "core/state/capacity.h"
 #include "core/state/change.h"
 #include "core/state/elastic.h"
@@ -20,6 +21,7 @@
 #include "core/state/history.h"
 #include "core/state/key.h"
 #include "core/state/life.h"
+#include "core/state/membership.h"
 #include "core/state/query.h"
 #include "core/state/state.h"
 #include "core/state/topology.h"
@@ -97,6 +99,14 @@ void change_pool_freed(struct core *core, pool_id pool)
     change_pool_due(core, pool);
 }
 
+void change_pool_relabelled(struct core *core, pool_id pool)
+{
+    if (core->capacity != NULL) {
+        capacity_resized(core->capacity, pool);
+    }
+    change_pool_freed(core, pool);
+}
+
 static void pool_text_set(struct pool *pool, const struct pool_spec *spec)
 {
     struct buf text;
@@ -122,6 +132,25 @@ static void pool_aux_set(struct core *core, pool_id pool, uint32_t aux_max)
         node->aux_max = aux_max;
         change_node_close(core, node, &before);
     }
+}
+
+/* Gives every node of the pool the slots that the pool lets it have. */
+static void pool_slots_set(struct core *core, pool_id pool)
+{
+    node_id after = {0};
+    const struct node *found;
+    while ((found = query_pool_node_next(core, pool, after)) != NULL) {
+        after = found->id;
+        change_claim_drop_node(core, found->id);
+        struct node before;
+        struct node *node = change_node_open(core, found->id, &before);
+        change_node_slots_set(core, node);
+        change_node_recount(core, node);
+        node->overhang =
+            1; /* an overhang is allowed here; closing finds out whether there is one */
+        change_node_close(core, node, &before);
+    }
+    change_pool_freed(core, pool);
 }
 
 /* Computes the domains of all nodes of a pool after its levels changed. Gangs that fitted nowhere may fit
@@ -190,7 +219,6 @@ void change_pool_set(struct core *core, const struct fact *fact)
     must(!pool->deleted);
     pool_text_set(pool, spec);
     pool->patience_ms = spec->patience_ms;
-    pool->accepts = spec->accepts;
     pool->paused = spec->paused;
     pool->placement = (uint8_t)spec->placement;
     pool->victims = (uint8_t)spec->victims;
@@ -226,6 +254,10 @@ void change_pool_set(struct core *core, const struct fact *fact)
     bool aux_changed = pool->aux_tasks != spec->aux_tasks;
     bool levels_changed = topology_levels_set(pool, spec);
     pool->aux_tasks = spec->aux_tasks;
+    if (pool->slots_per_node != spec->slots_per_node) {
+        pool->slots_per_node = spec->slots_per_node;
+        pool_slots_set(core, id);
+    }
     if (aux_changed) {
         pool_aux_set(core, id, spec->aux_tasks);
     }
@@ -235,6 +267,8 @@ void change_pool_set(struct core *core, const struct fact *fact)
     if (turned) {
         queue_turn(core, id);
     }
+    membership_pool_set(core, id, spec);
+    access_pool_set(core, id, spec);
     life_update(core, id);
     change_pool_due(core, id);
 }
@@ -250,23 +284,13 @@ void change_pool_delete(struct core *core, const struct fact *fact)
     change_pool_wake_set(core, pool, 0);
     change_flavor_pool_set(core, pool, "");
     history_drop(core, pool);
+    membership_pool_set(core, id, NULL);
     pool->deleted = 1;
     core->pool_count--;
     uint64_t hash = key_name_hash(query_pool_name(core, id));
     must(oindex_remove(&core->orders[ORDER_POOL_NAME], (struct okey){{hash, id.v}}));
     life_phase_set(core, id, PHASE_OPEN, 0);
-    if (pool->task_count == 0 && core->fallbacks.count == 0) {
-        return;
-    }
-    for (uint64_t task_at = table_next(&core->tasks, 0); task_at != 0;
-         task_at = table_next(&core->tasks, task_at)) {
-        if (fallback_names(core, query_task(core, (task_id){task_at}), id)) {
-            struct task_mark mark;
-            struct task *task = change_task_open(core, (task_id){task_at}, &mark);
-            fallback_pool_gone(core, task);
-            change_task_close(core, task, &mark);
-        }
-    }
+    life_tasks_turn(core, id);
 }
 
 void change_pool_defaults(struct core *core, const struct fact *fact)

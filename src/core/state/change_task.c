@@ -18,6 +18,7 @@
 #include "core/model/table.h"
 #include "core/model/task.h"
 #include "core/state/capacity.h"
+#include "core/state/access.h"
 #include "core/state/change.h"
 #include "core/state/fallback.h"
 #include "core/state/gang.h"
@@ -31,7 +32,8 @@
 static bool task_may_queue(const struct core *core, const struct task *task)
 {
     if (task->waiting_count == 0 || task->depends_left > 0 || task->kill_asked ||
-        task->pause_asked || task->pool_next.v != 0 || task->hold_until_ms > 0) {
+        task->pause_asked || task->pool_next.v != 0 || task->hold_until_ms > 0 ||
+        task->turned_away) {
         return false;
     }
     if (task->state != TASK_PENDING && task->state != TASK_STARTING &&
@@ -54,7 +56,9 @@ static enum task_state state_derive(const struct core *core, const struct task *
         if (task->pause_asked) {
             return TASK_PAUSED;
         }
-        return pool_has_tasks(query_pool(core, task->pool)) ? TASK_PENDING : TASK_UNAVAILABLE;
+        return pool_has_tasks(query_pool(core, task->pool)) && !task->turned_away
+                   ? TASK_PENDING
+                   : TASK_UNAVAILABLE;
     }
     if (task->stopping_count > 0) {
         return TASK_STOPPING;
@@ -293,6 +297,7 @@ void change_task_pool_set(struct core *core, struct task *task, pool_id to)
     task->shape = change_shape_take(core, to, task_gang_size(task), &request, form);
     change_pool_edit(core, to)->task_count++;
     arena_done(&arena);
+    access_task_set(core, task);
 }
 
 struct instance *change_task_instance(struct core *core, const struct task *task, uint32_t index)

@@ -40,7 +40,9 @@ uint32_t elastic_max(const struct pool *pool)
 
 void elastic_flavor(const struct pool *pool, struct node *ret)
 {
-    const int64_t slots = (int64_t)pool->node_slots * SLOT_MILLI;
+    const uint32_t most = pool_slots_most(pool);
+    const int64_t slots = (int64_t)(pool->node_slots < most ? pool->node_slots : most) * SLOT_MILLI;
+    const uint32_t devices = pool->node_gpus < most ? pool->node_gpus : most;
     *ret = (struct node){
         .id = {UINT32_MAX}, /* no node that has joined */
         .pool = pool->id,
@@ -52,9 +54,9 @@ void elastic_flavor(const struct pool *pool, struct node *ret)
         .cpu_free = pool->node_cpu_milli,
         .memory_bytes = pool->node_memory_bytes,
         .memory_free = pool->node_memory_bytes,
-        .device_count = pool->node_gpus,
+        .device_count = devices,
     };
-    for (uint32_t i = 0; i < pool->node_gpus; i++) {
+    for (uint32_t i = 0; i < devices; i++) {
         ret->device_free[i] = SLOT_MILLI;
     }
 }

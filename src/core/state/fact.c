@@ -17,13 +17,13 @@ bool fact_type_known(uint64_t number)
 
 const char *fact_type_name(enum fact_type type)
 {
-    must(fact_type_known(type));
+    must(fact_type_known((uint64_t)type));
     return fact_bodies[type].name;
 }
 
 const struct record_table *fact_table(enum fact_type type)
 {
-    must(fact_type_known(type));
+    must(fact_type_known((uint64_t)type));
     return &fact_bodies[type].table;
 }
 
@@ -83,7 +83,7 @@ enum err fact_decode(struct str bytes, struct arena *arena, struct fact *ret, st
     if (in.bad || !fact_type_known(type)) {
         return fail(
             e, ERR_CORRUPT,
-            "fact: type %llu is not known here, only 1 to %d; perhaps written by a newer Weir",
+            "fact: type %llu is not known here, only up to %d; perhaps written by a newer Weir",
             (unsigned long long)type, FACT_TYPE_MAX);
     }
     fact.type = (enum fact_type)type;

@@ -37,14 +37,13 @@ enum fact_type {
 #include "core/state/facts.def"
 };
 #undef FACT
-/* The numbers ascend. The last row has the highest number; some numbers have no row. */
-#define FACT(number, code, ...) FACT_NUMBER_##code = (number),
-enum {
+/* The highest number. Some numbers below it have no row: fact_type_known() says which have one. */
+#define FACT(number, code, ...) char code[number];
+union fact_numbers {
 #include "core/state/facts.def"
-    FACT_NUMBER_END
 };
 #undef FACT
-enum { FACT_TYPE_MAX = FACT_NUMBER_END - 1 };
+enum { FACT_TYPE_MAX = sizeof(union fact_numbers) };
 
 /* A task's new rank. */
 struct task_rank {
@@ -195,6 +194,10 @@ struct fact {
             pool_id pool;
             struct credit row; /* `bucket.most` 0: the credit is full, and the row goes */
         } credit;
+        struct {
+            node_id node;
+            pool_id pool; /* in which the node is from now on */
+        } node_moved;
         struct {
             pool_id pool;
             task_id task; /* no longer a holder, because the idle budget is spent */

@@ -72,7 +72,7 @@ static void node_edit_put(const void *fact, struct buf *out)
 static void node_edit_get(struct bytes_reader *in, struct arena *arena, void *ret)
 {
     struct node_edit *edit = &((struct fact *)ret)->node_edited.edit;
-    edit->fields = (uint32_t)bytes_get_max(in, NODE_EDIT_DRAIN | NODE_EDIT_LABELS);
+    edit->fields = (uint32_t)bytes_get_max(in, NODE_EDIT_STORED);
     if (edit->fields & NODE_EDIT_DRAIN) {
         edit->drain = codec_get_bool(in);
     }

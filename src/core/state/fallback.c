@@ -5,6 +5,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/state/fallback.h"
 
+#include "core/state/access.h"
+
 #include "base/arena.h"
 #include "base/must.h"
 #include "core/model/form.h"
@@ -30,7 +32,7 @@ const struct fallback *fallback_of(const struct core *core, const struct task *t
 uint32_t fallback_next(const struct core *core, const struct fallback *list)
 {
     uint32_t next = list->opened;
-    while (next < list->count && query_pool(core, list->pools[next]) == NULL) {
+    while (next < list->count && !pool_has_tasks(query_pool(core, list->pools[next]))) {
         next++;
     }
     return next;
@@ -207,7 +209,7 @@ static void list_close(struct core *core, const struct task *task, struct fallba
     for (uint32_t i = 0; i < list->opened; i++) {
         const pool_id pool = list->pools[i];
         entry_close(core, task, i, pool,
-                    stands && pool.v != task->pool.v && query_pool(core, pool) != NULL);
+                    stands && pool.v != task->pool.v && pool_has_tasks(query_pool(core, pool)));
     }
     conditions_update(core, task->id, list, stands);
 }
@@ -259,11 +261,14 @@ void fallback_conditions_set(struct core *core, const struct task *task,
 }
 
 /* The pools that the spec names and that accept the task. */
-static void pools_of(const struct core *core, const struct task_spec *spec, struct fallback *ret)
+static void pools_of(const struct core *core, const struct task *task, const struct task_spec *spec,
+                     struct fallback *ret)
 {
     for (uint32_t i = 0; i < spec->pool_count; i++) {
         const struct pool *pool = query_pool_named(core, spec->pools[i]);
-        if (pool != NULL && pool_takes(pool, spec->kind) && index_of(ret, pool->id) == ret->count) {
+        struct reason reason;
+        if (pool != NULL && access_admits(core, pool, spec->kind, task->account, &reason) &&
+            index_of(ret, pool->id) == ret->count) {
             must(ret->count < TASK_POOLS_MAX);
             ret->pools[ret->count++] = pool->id;
         }
@@ -275,7 +280,7 @@ void fallback_set(struct core *core, struct task *task, const struct task_spec *
     const pool_id home = task->pool_next.v != 0 ? task->pool_next : task->pool;
     struct fallback list = {.since_ms = core->time_ms};
     fallback_forget(core, task);
-    pools_of(core, spec, &list);
+    pools_of(core, task, spec, &list);
     const uint32_t at = index_of(&list, home);
     if (list.count < 2 || at == list.count) {
         return;
@@ -336,12 +341,12 @@ void fallback_settle(struct core *core, struct task *task, pool_id pool)
 
 void fallback_pool_gone(struct core *core, struct task *task)
 {
-    if (!task->listed || query_pool(core, task->pool) != NULL || task->active_count > 0) {
+    if (!task->listed || pool_has_tasks(query_pool(core, task->pool)) || task->active_count > 0) {
         return;
     }
     struct fallback *list = table_edit(&core->fallbacks, task->id.v);
     uint32_t at = 0;
-    while (at < list->count && query_pool(core, list->pools[at]) == NULL) {
+    while (at < list->count && !pool_has_tasks(query_pool(core, list->pools[at]))) {
         at++;
     }
     if (at == list->count) {

@@ -53,8 +53,14 @@ enum order {
     ORDER_FLAVOR_POOL, /* flavor, pool, 0, 0: pools that have the flavor and are not deleted */
     /* flavor, since when, pool, 0: pools that wait because their flavor is sold out, first come first served */
     ORDER_FLAVOR_WAIT,
+    /* both halves of a label's mark, node, 0: nodes that follow their labels and are not removed */
+    ORDER_LABEL_NODE,
+    /* both halves of the first mark of a selector, pool, 0: pools with a selector */
+    ORDER_SELECTOR,
+    /* pool, node, 0, 0: nodes that belong to the pool by their labels, and that several selectors match */
+    ORDER_CONTESTED,
 };
-enum { ORDER_COUNT = ORDER_FLAVOR_WAIT + 1 };
+enum { ORDER_COUNT = ORDER_CONTESTED + 1 };
 
 /* The domains of one level of a pool lie together. */
 #define LEVEL_KEY(pool, level) ((uint64_t)(pool).v << 32 | (uint64_t)(level))
@@ -73,6 +79,7 @@ enum deadline_kind {
     DEADLINE_FALLBACK, /* a task has waited long enough: its next pool opens */
     DEADLINE_LIFE,    /* the state or the health of a pool has changed, and no fact says so yet */
     DEADLINE_DELETE,  /* a deleted pool can no longer be restored, and goes for good */
+    DEADLINE_MOVE, /* an empty node goes to another pool. Its time is 0: the move is due at once */
 };
 
 /* Tasks that any end releases stand before tasks that need a success. */

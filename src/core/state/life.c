@@ -1,6 +1,8 @@
 /* life.c - see life.h. SPDX-License-Identifier: Apache-2.0 */
 #include "core/state/life.h"
 
+#include "core/state/fallback.h"
+
 #include "base/must.h"
 #include "core/model/oindex.h"
 #include "core/model/table.h"
@@ -144,13 +146,14 @@ void life_phase_set(struct core *core, pool_id id, enum pool_phase phase, int64_
 
 void life_tasks_turn(struct core *core, pool_id id)
 {
-    if (change_pool_edit(core, id)->task_count == 0) {
+    if (change_pool_edit(core, id)->task_count == 0 && core->fallbacks.count == 0) {
         return;
     }
     for (uint64_t at = table_next(&core->tasks, 0); at != 0; at = table_next(&core->tasks, at)) {
-        if (query_task(core, (task_id){at})->pool.v == id.v) {
+        if (fallback_names(core, query_task(core, (task_id){at}), id)) {
             struct task_mark mark;
             struct task *task = change_task_open(core, (task_id){at}, &mark);
+            fallback_pool_gone(core, task);
             change_task_close(core, task, &mark);
         }
     }

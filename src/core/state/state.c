@@ -47,6 +47,8 @@ static void pool_row_ref(void *row)
     (void)blob_ref(((struct pool *)row)->text);
     (void)blob_ref(((struct pool *)row)->levels);
     (void)blob_ref(((struct pool *)row)->refusal);
+    (void)blob_ref(((struct pool *)row)->selector);
+    (void)blob_ref(((struct pool *)row)->guests);
 }
 
 static void pool_row_unref(void *row)
@@ -54,6 +56,8 @@ static void pool_row_unref(void *row)
     blob_unref(((struct pool *)row)->text);
     blob_unref(((struct pool *)row)->levels);
     blob_unref(((struct pool *)row)->refusal);
+    blob_unref(((struct pool *)row)->selector);
+    blob_unref(((struct pool *)row)->guests);
 }
 
 static void node_row_ref(void *row)

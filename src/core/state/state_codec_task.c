@@ -243,6 +243,7 @@ static const struct record_field task_fields[] = {
     TASK_FIELD(BOOL, overtaken, 0, 1, .since = STATE_VERSION_TURNS),
     TASK_TIME(hold_until_ms, .since = STATE_VERSION_LOSSES),
     TASK_ANY(losses, .since = STATE_VERSION_LOSSES),
+    TASK_FIELD(BOOL, turned_away, 0, 1, .since = STATE_VERSION_POOLS),
 };
 static const struct record_table task_table = RECORD_TABLE(struct task, task_fields);
 

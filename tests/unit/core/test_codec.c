@@ -212,8 +212,10 @@ static void fill_node_state(struct fact *fact)
 static void fill_node_edited(struct fact *fact)
 {
     fact->node_edited.node.v = 3;
-    fact->node_edited.edit =
-        (struct node_edit){NODE_EDIT_DRAIN | NODE_EDIT_LABELS, true, labels, 2};
+    fact->node_edited.edit = (struct node_edit){.fields = NODE_EDIT_DRAIN | NODE_EDIT_LABELS,
+                                                .drain = true,
+                                                .labels = labels,
+                                                .label_count = 2};
 }
 
 static void fill_task_submitted(struct fact *fact)
@@ -470,6 +472,12 @@ static void fill_pool_opened(struct fact *fact)
     fact->pool_opened.why = FALLBACK_LOST;
 }
 
+static void fill_node_moved(struct fact *fact)
+{
+    fact->node_moved.node.v = 7;
+    fact->node_moved.pool.v = 2;
+}
+
 /* A fact of each type with every field set. */
 static void fact_of(enum fact_type type, struct fact *fact)
 {
@@ -524,6 +532,7 @@ static void fact_of(enum fact_type type, struct fact *fact)
         [FACT_FLAVOR_SET] = fill_flavor_set,
         [FACT_FLAVOR_DELETED] = fill_flavor_deleted,
         [FACT_FLAVOR_WAITS] = fill_flavor_waits,
+        [FACT_NODE_MOVED] = fill_node_moved,
     };
     *fact = (struct fact){
         .type = type, .version = 1, .time_ms = 1700000000000, .actor = "user:x", .cause = "r-1"};

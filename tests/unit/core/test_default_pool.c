@@ -68,6 +68,9 @@ static void slots_decide_which_of_the_two(void **state)
     assert_string_equal(goes_to(rig, spec), "gpus"); /* names nothing: one slot */
     spec.kind = TASK_TENSORBOARD;
     assert_string_equal(goes_to(rig, spec), "cpus");
+    const task_id board = query_task_last(rig->core);
+    assert_int_equal(query_task_request(rig->core, query_task(rig->core, board), 0)->slots_milli,
+                     0);
     spec = rig_spec();
     spec.cpu_milli = 1000;
     assert_string_equal(goes_to(rig, spec), "cpus");

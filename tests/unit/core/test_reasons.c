@@ -366,6 +366,38 @@ static void what_is_wrongly_named(void **state)
     org_done(&org);
 }
 
+static const char *guest;
+
+static void pool_of_a_guest(struct pool_spec *spec)
+{
+    spec->access = ACCESS_DEDICATED;
+    spec->guests = &guest;
+    spec->guest_count = 1;
+}
+
+static void to_whom_a_pool_is_dedicated(void **state)
+{
+    (void)state;
+    struct org org;
+    struct pool_spec spec;
+    org_init(&org);
+    (void)org_add(&org, ACCOUNT_PROJECT, "guest", "default");
+    const task_id task = submit(&org, slots(1));
+    query_pool_spec(org.rig.core, (pool_id){1}, &org.rig.arena, &spec);
+    pool_of_a_guest(&spec);
+    struct input in = {.type = INPUT_POOL_EDIT, .pool = {.spec = &spec, .pool = {1}}};
+    guest = "nobody";
+    (void)refuses(&org, in, REASON_UNKNOWN_GUEST);
+    guest = "default";
+    (void)refuses(&org, in, REASON_GUEST_UNCLEAR);
+    guest = "guest";
+    in.pool.force = true;
+    assert_int_equal(rig_do(&org.rig, in), VERDICT_OK);
+    (void)refuses_task(&org, slots(1), REASON_NOT_ADMITTED);
+    (void)waits(&org, task, REASON_NOT_ADMITTED);
+    org_done(&org);
+}
+
 /* ---- other refusals ---- */
 
 static void objects_that_cannot_be_had(void **state)
@@ -567,6 +599,7 @@ int main(void)
         cmocka_unit_test(flavors_that_cannot_be_had),
         cmocka_unit_test(what_can_never_run),
         cmocka_unit_test(what_is_wrongly_named),
+        cmocka_unit_test(to_whom_a_pool_is_dedicated),
         cmocka_unit_test(objects_that_cannot_be_had),
         cmocka_unit_test(a_tree_that_would_be_none),
         cmocka_unit_test(moves_that_lead_nowhere),

@@ -111,6 +111,7 @@ static const struct fact facts[] = {
     {.type = FACT_POOL_CLOSING, .pool_closing = {{2}, .kill = true}},
     {.type = FACT_POOL_PENDING_DELETE, .pool_pending = {{2}, 1700000000000, 3}},
     {.type = FACT_POOL_RESTORED, .pool_restored = {{2}}},
+    {.type = FACT_NODE_MOVED, .node_moved = {{1}, {2}}},
 };
 enum { FACTS = sizeof facts / sizeof facts[0] };
 

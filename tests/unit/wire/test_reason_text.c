@@ -324,6 +324,18 @@ static void closed_pools_say_how_they_open(void **state)
          "delete default --now` frees its name");
 }
 
+static void pools_say_whom_they_serve(void **state)
+{
+    (void)state;
+    says((struct reason){.code = REASON_NOT_ADMITTED, .pool = {1}, .account = {2}},
+         "pool 'default' is dedicated to others than project 'default'; `weir pool show default` "
+         "says to whom");
+    says((struct reason){.code = REASON_UNKNOWN_GUEST, .text = "nlp"},
+         "there is no project or department 'nlp'");
+    says((struct reason){.code = REASON_GUEST_UNCLEAR, .text = "nlp"},
+         "both a project and a department are called 'nlp'; say project/nlp or department/nlp");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -335,6 +347,7 @@ int main(void)
         TEST(holders_and_draining_nodes_are_named),
         TEST(refusals_name_what_there_is),
         TEST(refusals_are_of_their_kind),
+        TEST(pools_say_whom_they_serve),
         TEST(suggestions_are_commands_that_fit),
         TEST(nodes_that_drain_are_named_with_the_way_back),
     };

@@ -147,6 +147,20 @@ static bool groups_possible(const struct core *core, const struct pool *pool,
     return own;
 }
 
+/* In a pool without nodes in which no node ever has slots: does no group ask for slots? */
+static bool leaves_possible(const struct core *core, const struct pool *pool,
+                            const struct form *form, struct reason *ret, uint32_t *ret_group)
+{
+    for (uint32_t i = 0; i < form->group_count; i++) {
+        if (form->groups[i].below == 0 &&
+            !explain_possible(core, pool, &form->groups[i].request, 1, ret)) {
+            *ret_group = i;
+            return false;
+        }
+    }
+    return true;
+}
+
 bool explain_form_possible(const struct core *core, const struct pool *pool,
                            const struct form *form, struct reason *ret, uint32_t *ret_group)
 {
@@ -154,7 +168,10 @@ bool explain_form_possible(const struct core *core, const struct pool *pool,
     if (!levels_known(pool, form, ret)) {
         return false;
     }
-    return pool->node_count == 0 || groups_possible(core, pool, form, ret, ret_group);
+    if (pool->node_count == 0) {
+        return pool_slots_most(pool) > 0 || leaves_possible(core, pool, form, ret, ret_group);
+    }
+    return groups_possible(core, pool, form, ret, ret_group);
 }
 
 /* ---- why a gang waits ---- */

@@ -243,12 +243,26 @@ static bool refuse_labels(const struct core *core, const struct pool *pool,
     return true;
 }
 
+/* Does the request ask for slots in a pool in which no node ever has slots? Then fills the reason. */
+static bool refuse_slots(const struct pool *pool, const struct request *request, struct reason *ret)
+{
+    if (pool_slots_most(pool) > 0 || !request_has_slots(request)) {
+        return false;
+    }
+    *ret = (struct reason){.code = request->needs_gpu ? REASON_NO_DEVICES : REASON_TOO_LARGE,
+                           .pool = pool->id,
+                           .resource = {RESOURCE_SLOTS},
+                           .wanted = request->slots_milli,
+                           .smallest = request->needs_gpu ? -1 : 0};
+    return true;
+}
+
 bool explain_possible(const struct core *core, const struct pool *pool,
                       const struct request *request, uint32_t gang_size, struct reason *ret)
 {
     must(gang_size > 0);
     if (pool->node_count == 0 && nodes_to_come(pool) == 0) {
-        return true;
+        return !refuse_slots(pool, request, ret);
     }
     const uint32_t holds = holds_together(core, pool, request, gang_size);
     if (holds >= gang_size) {

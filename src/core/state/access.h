@@ -1,0 +1,38 @@
+/* access.h - which tasks a pool takes: by their kinds, and by their projects where the pool is dedicated.
+ *
+ * Whether a pool takes a task is judged when the task is submitted, when its pool or project changes, and when the pool is
+ * edited. The judgement stays with the task (task.turned_away), so a later change in the tree of accounts does not change it.
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "core/model/account.h"
+#include "core/model/ids.h"
+#include "core/model/pool.h"
+#include "core/model/reason.h"
+#include "core/model/spec.h"
+#include "core/model/task.h"
+
+#include <stdbool.h>
+
+struct core;
+
+/* Does the pool take tasks of this kind and project? False: `*ret` says why not. */
+bool access_admits(const struct core *core, const struct pool *pool, enum task_kind kind,
+                   account_id project, struct reason *ret);
+
+/* Is the pool open, and does it take tasks of this kind and project? */
+bool access_open(const struct core *core, const struct pool *pool, enum task_kind kind,
+                 account_id project);
+
+/* Would a pool with this spec take the task? */
+bool access_spec_admits(const struct core *core, const struct pool_spec *spec,
+                        const struct task *task);
+
+/* The name in an entry of `guests` behind its slash, and its kind; "": the entry has no kind in front. */
+const char *access_guest(const char *entry, enum account_kind *ret_kind);
+
+/* Judges a task whose pool or project has changed. The row of the task is open. */
+void access_task_set(const struct core *core, struct task *task);
+
+/* Sets what the pool takes, and judges its tasks anew where that has changed. */
+void access_pool_set(struct core *core, pool_id pool, const struct pool_spec *spec);

@@ -1,0 +1,127 @@
+"""Agents that are drained, killed and come back: Determined's own end-to-end scenarios, with Weir's commands.
+
+Each test has the name of its case in Determined's list (tests/peers has the decision cases). `disable` without `drain` is not here.
+SPDX-License-Identifier: Apache-2.0
+"""
+import os
+import signal
+
+import pytest
+
+from organisation import server_file
+from weir_harness import DEADLINE_S, supervisor_fd
+
+
+@pytest.fixture
+def cluster(site):
+    """A factory: cluster("n1", "n2") is a server with these nodes, each with one slot."""
+    def make(*names):
+        s = site(server_file(["default"], {}))
+        for name in names:
+            start(s, name)
+        s.wait_until(lambda: s.nodes_ready("default") == set(names), "the nodes")
+        return s
+    return make
+
+
+def start(s, name):
+    s.agent(name, "agent", "--server", s.url, "--pool", "default", "--join-token-file", str(s.dir / "join.token"), "--slots", "1",
+            "--fake-gpus", "0")
+
+
+def kill(s, name):
+    """Kills the agent of a node; its supervisor and its tasks go on."""
+    agent = s.agents.pop(name)
+    agent.send_signal(signal.SIGKILL)
+    agent.wait(timeout=DEADLINE_S)
+
+
+def submit(s, *command, slots=1):
+    return s.weir("submit", "--slots", str(slots), "--", *command).stdout.strip()
+
+
+def node_of(s, task):
+    return s.task(task)["attempts"][0]["node"]
+
+
+def gate(s, name):
+    """A command that runs until the file exists."""
+    path = s.root / name
+    return path, ["sh", "-c", f"while [ ! -e {path} ]; do sleep 0.05; done"]
+
+
+def test_drain_lets_running_finish(cluster):
+    s = cluster("n1")
+    go, wait = gate(s, "go")
+    first = submit(s, *wait)
+    s.wait_state(first, "running")
+    s.weir("node", "drain", "n1")
+    s.weir("node", "resume", "n1")
+    second = submit(s, "true")
+    assert s.reason(second)["code"] == "no-room" and s.task(first)["state"] == "running"
+    s.weir("node", "drain", "n1")
+    go.touch()
+    s.wait_state(first, "completed")
+    s.wait_until(lambda: (s.task(second)["reason"] or {}).get("code") == "nodes-away", "why the second waits")
+    shown = s.api("GET", "nodes/n1").json
+    assert shown["draining"] and shown["resources"]["slots"] == {"total": 1, "free": 1} and shown["tasks"] == []
+    s.weir("node", "resume", "n1")
+    s.wait_state(second, "completed")
+
+
+def test_drain_zero_slot(cluster):
+    s = cluster("n1", "n2")
+    go, wait = gate(s, "go")
+    first = submit(s, *wait, slots=0)
+    s.wait_state(first, "running")
+    x = node_of(s, first)
+    s.weir("node", "drain", x)
+    second = submit(s, *wait, slots=0)
+    s.wait_state(second, "running")
+    y = node_of(s, second)
+    assert {x, y} == {"n1", "n2"}
+    s.weir("node", "drain", y)
+    go.touch()
+    s.wait_state(first, "completed")
+    s.wait_state(second, "completed")
+    s.weir("node", "resume", x, y)
+    s.wait_state(submit(s, "true", slots=0), "completed")
+
+
+def test_reconnect_within_wait_keeps_task(cluster):
+    s = cluster("n1")
+    go, wait = gate(s, "go")
+    task = submit(s, *wait)
+    s.wait_state(task, "running")
+    kill(s, "n1")
+    s.wait_until(lambda: s.api("GET", "nodes/n1").json["state"] == "silent", "the server to notice")
+    start(s, "n1")
+    s.wait_until(lambda: s.nodes_ready("default") == {"n1"}, "the node again")
+    go.touch()
+    s.wait_state(task, "completed")
+    assert len(s.task(task)["attempts"]) == 1
+
+
+def test_container_lost_while_away_is_rescheduled(cluster):
+    s = cluster("n1")
+    go, wait = gate(s, "go")
+    task = submit(s, *wait)
+    s.wait_state(task, "running")
+    kill(s, "n1")
+    supervisor = supervisor_fd(s.root / "nodes" / "n1" / "supervisor.lock")
+    signal.pidfd_send_signal(supervisor, signal.SIGKILL)
+    os.close(supervisor)
+    start(s, "n1")
+    s.wait_until(lambda: len(s.task(task)["attempts"]) == 2 and s.task(task)["state"] == "running", "the second attempt")
+    go.touch()
+    s.wait_state(task, "completed")
+    assert s.task(task)["counts"]["failed"] == 0
+
+
+def test_reconnect_triggers_schedule(cluster):
+    s = cluster("n1")
+    kill(s, "n1")
+    s.wait_until(lambda: s.api("GET", "nodes/n1").json["state"] == "silent", "the server to notice")
+    task = submit(s, "true")
+    start(s, "n1")
+    s.wait_state(task, "completed")
