@@ -463,7 +463,7 @@ static bool filter_text(struct call *call, const char *name, char *out)
 static bool event_type_known(const char *name)
 {
     for (unsigned type = 1; type <= FACT_TYPE_MAX; type++) {
-        if (strcmp(fact_type_name((enum fact_type)type), name) == 0) {
+        if (fact_type_known(type) && strcmp(fact_type_name((enum fact_type)type), name) == 0) {
             return true;
         }
     }

@@ -86,6 +86,11 @@ static void check_node(struct expected *expected, const struct node *node)
         expect(expected, ORDER_GPU_MEMORY,
                (struct okey){{node->pool.v, (uint64_t)node->gpu_memory_bytes, node->id.v}});
     }
+    if (node->drain_by_ms != 0) {
+        must(node->draining);
+        expect(expected, ORDER_DEADLINE,
+               (struct okey){{(uint64_t)node->drain_by_ms, DEADLINE_DRAIN, node->id.v}});
+    }
     must(query_pool(core, node->pool) != NULL);
     expect(expected, ORDER_POOL_NODE, (struct okey){{node->pool.v, node->id.v}});
     expect(expected, ORDER_NODE_SIZE, key_node_size(node));

@@ -5,6 +5,7 @@
 #include "spec/object_read.h"
 #include "spec/task_internal.h"
 #include "core/model/limits.h"
+#include "core/model/names.h"
 
 #include <string.h>
 
@@ -99,15 +100,52 @@ static void labels_read(const struct doc_value *v, void *object)
     (void)object_read_labels(v, NODE_LABELS_MAX, true, &edit->labels, &edit->label_count);
 }
 
+static void locked_read(const struct doc_value *v, void *object)
+{
+    struct node_edit *edit = object;
+    edit->fields |= NODE_EDIT_LOCK;
+    (void)fields_value_bool(v, &edit->locked);
+}
+
+static void busy_read(const struct doc_value *v, void *object)
+{
+    struct node_edit *edit = object;
+    const char *word;
+    edit->fields |= NODE_EDIT_BUSY;
+    if (fields_value_text(v, SIZE_MAX, &word) && !names_busy_parse(word, &edit->busy)) {
+        fields_problem(v, "it is wait, requeue, kill or refuse, not '%.40s'", word);
+    }
+}
+
 static const struct field node_edit_fields[] = {
-    {.name = "draining", .read = draining_read}, {.name = "labels", .read = labels_read}, {0}};
+    {.name = "draining", .read = draining_read},
+    {.name = "labels", .read = labels_read},
+    {.name = "locked", .read = locked_read},
+    {.name = "busy", .read = busy_read},
+    {.name = "within", .read = fields_duration, .offset = offsetof(struct node_edit, within_ms)},
+    {0}};
+
+/* Checks what is said of the tasks on a node that is drained. */
+static void node_busy_check(const struct doc_value *v, const struct node_edit *edit)
+{
+    const bool drains = edit->fields & NODE_EDIT_DRAIN && edit->drain;
+    const bool busy = (edit->fields & NODE_EDIT_BUSY) != 0;
+    if ((busy || edit->within_ms != 0) && !drains) {
+        fields_problem_in(v, busy ? "busy" : "within", "it goes with draining: true");
+    } else if (edit->within_ms > 0 &&
+               (!busy || (edit->busy != BUSY_REQUEUE && edit->busy != BUSY_KILL))) {
+        fields_problem_in(v, "within", "it goes with busy: requeue or busy: kill");
+    }
+}
 
 static void node_edit_read(const struct doc_value *v, void *object)
 {
     struct node_edit *edit = object;
     *edit = (struct node_edit){0};
     if (fields_read(v, node_edit_fields, edit) && edit->fields == 0) {
-        fields_problem(v, "nothing to change; give draining, labels or both");
+        fields_problem(v, "nothing to change; give draining, labels, locked or several of these");
+    } else {
+        node_busy_check(v, edit);
     }
 }
 

@@ -75,9 +75,10 @@ void state_json_pool(struct json_out *j, const struct core *core, const struct p
     json_out_put(j, "budgets:{");
     budget_json(j, "idle", &idle);
     budget_json(j, "loss", &loss);
-    json_out_put(j, "},launches:{live:%u,starting:%u,ending:%u,failed:%u,refusal:%s",
-                 pool->launch_live, pool->launch_starting, pool->launch_count - pool->launch_live,
-                 pool->launch_failures, query_pool_refusal(pool));
+    json_out_put(j, "},launches:{live:%u,starting:%u,ending:%u,leaving:%u,failed:%u,refusal:%s",
+                 pool->launch_live, pool->launch_starting,
+                 pool->launch_count - pool->launch_live - pool->launch_leaving,
+                 pool->launch_leaving, pool->launch_failures, query_pool_refusal(pool));
     json_out_put(j, "retry_at:%td},created_at:%td}", pool->launch_retry_ms, pool->created_ms);
 }
 
@@ -118,10 +119,13 @@ void state_json_node(struct json_out *j, const struct core *core, const struct n
     struct node_spec spec;
     struct attempt_key key = {0};
     query_node_spec(core, node->id, arena, &spec);
-    json_out_put(j, "{name:%s,pool:%s,state:%s,draining:%i,trouble:%s,unprevented:%s",
+    const struct launch *launch = query_launch(core, node->launch);
+    const bool leaves = launch != NULL && launch->leave != LEAVE_NOT;
+    json_out_put(j, "{name:%s,pool:%s,state:%s,draining:%i,drain_by:%td,leaving:%s,locked:%i",
                  query_node_name(core, node->id), query_pool_name(core, node->pool),
-                 names_node_state((enum node_state)node->state), node->draining, spec.trouble,
-                 spec.unprevented);
+                 names_node_state((enum node_state)node->state), node->draining, node->drain_by_ms,
+                 leaves ? query_launch_words(launch) : "", node->locked);
+    json_out_put(j, "trouble:%s,unprevented:%s", spec.trouble, spec.unprevented);
     part_json_labels(j, "labels", spec.labels, spec.label_count);
     node_resources_json(j, core, node);
     json_out_put(j, "aux:{max:%u,used:%u},incarnation:%u,address:%s,version:%s,tasks:[",

@@ -337,14 +337,15 @@ static void rest_of_line(const struct world *world, const struct input *in)
     case INPUT_LAUNCH_ASK:
     case INPUT_LAUNCH_STOP:
     case INPUT_PROVIDER:
+    case INPUT_POOL_SCALE:
         break;
     }
 }
 
 void tape_input(struct world *world, const struct input *in)
 {
-    const bool launch =
-        in->type == INPUT_LAUNCH_ASK || in->type == INPUT_LAUNCH_STOP || in->type == INPUT_PROVIDER;
+    const bool launch = in->type == INPUT_LAUNCH_ASK || in->type == INPUT_LAUNCH_STOP ||
+                        in->type == INPUT_PROVIDER || in->type == INPUT_POOL_SCALE;
     if (world->tape == NULL || world->tape->nested > 0 || launch) {
         return;
     }

@@ -280,6 +280,7 @@ static bool input_read(struct line *line, struct world *world, struct input *in)
     case INPUT_LAUNCH_ASK:
     case INPUT_LAUNCH_STOP:
     case INPUT_PROVIDER:
+    case INPUT_POOL_SCALE:
         return true;
     }
     return false;

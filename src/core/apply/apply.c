@@ -162,9 +162,10 @@ void apply(struct core *core, const struct fact *fact)
         [FACT_ACCOUNT_SET] = apply_account_set,
         [FACT_ACCOUNT_DELETED] = apply_account_deleted,
         [FACT_QUOTA_SET] = apply_account_quota,
+        [FACT_NODE_LEAVING] = apply_leave_node,
+        [FACT_NODE_LOCKED] = apply_leave_locked,
     };
-    must((unsigned)fact->type > 0);
-    must((unsigned)fact->type <= FACT_TYPE_MAX);
+    must(fact_type_known((uint64_t)fact->type));
     must(fact->time_ms >= core->time_ms);
     core->seq++;
     if (fact->type == FACT_SERVER_STARTED) {

@@ -82,6 +82,7 @@ enum verdict decide(const struct core *core, const struct input *in, struct fact
         [INPUT_LAUNCH_ASK] = decide_launch_ask,
         [INPUT_LAUNCH_STOP] = decide_launch_stop,
         [INPUT_PROVIDER] = decide_launch_provider,
+        [INPUT_POOL_SCALE] = decide_scale,
     };
     must((unsigned)in->type < INPUT_TYPE_COUNT);
     must(in->now_ms >= core->time_ms);

@@ -49,6 +49,7 @@ enum verdict decide_pool_defaults(struct step *step);
 enum verdict decide_launch_ask(struct step *step);
 enum verdict decide_launch_stop(struct step *step);
 enum verdict decide_launch_provider(struct step *step);
+enum verdict decide_scale(struct step *step);
 
 /* The machine of the launch is to end, for the reason `words` ("": none is given). */
 void decide_launch_end(struct step *step, const struct launch *launch, const char *words);

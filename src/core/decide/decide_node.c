@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/must.h"
 #include "core/decide/decide.h"
+#include "core/decide/decide_leave.h"
 #include "core/decide/settle.h"
 #include "core/decide/step.h"
 #include "core/model/input.h"
@@ -233,9 +234,27 @@ enum verdict decide_node_edit(struct step *step)
     if (!spec_limits_node(&labels, &limit, &max)) {
         return step_refuse_limit(step, limit, max);
     }
-    struct fact *fact = step_fact(step, FACT_NODE_EDITED);
-    fact->node_edited.node = node->id;
-    fact->node_edited.edit = *edit;
+    if (edit->fields & NODE_EDIT_BUSY && decide_leave_refused(step, node, edit->busy)) {
+        return VERDICT_CONFLICT;
+    }
+    if ((edit->fields & NODE_EDIT_STORED) != 0) {
+        struct fact *fact = step_fact(step, FACT_NODE_EDITED);
+        fact->node_edited.node = node->id;
+        fact->node_edited.edit = *edit;
+        fact->node_edited.edit.fields &= NODE_EDIT_STORED;
+    }
+    if (edit->fields & NODE_EDIT_BUSY && edit->drain) {
+        const int64_t by_ms = edit->within_ms > 0 ? step->in->now_ms + edit->within_ms : 0;
+        decide_leave_node(step, node->id,
+                          &(struct leaving){.busy = edit->busy,
+                                            .by_ms = by_ms,
+                                            .words = "a user drains the node"});
+    }
+    if (edit->fields & NODE_EDIT_LOCK && node->locked != edit->locked) {
+        struct fact *fact = step_fact(step, FACT_NODE_LOCKED);
+        fact->node_locked.node = node->id;
+        fact->node_locked.locked = edit->locked;
+    }
     return VERDICT_OK;
 }
 

@@ -105,7 +105,7 @@ static enum end_cause loss_judge(const struct step *step, const struct task *tas
     return END_NODE_LOST;
 }
 
-static void stop_one(struct step *step, const struct task *task, const struct instance *instance,
+void settle_stop_one(struct step *step, const struct task *task, const struct instance *instance,
                      enum end_cause cause)
 {
     must(instance_active(instance));
@@ -137,7 +137,7 @@ void settle_stop(struct step *step, task_id id, enum end_cause cause, bool runni
         /* A kill does not rename an eviction under way: the attempt stays preempted. */
         bool kept = cause == END_KILLED && instance->cause == END_PREEMPTED;
         if (!stopping || (!running_only && instance->cause != cause && !kept)) {
-            stop_one(step, task, instance, cause);
+            settle_stop_one(step, task, instance, cause);
         }
     }
 }

@@ -32,6 +32,10 @@ void settle_task(struct step *step, task_id id, enum task_state state, enum end_
  * left alone; with `running_only` every stopping instance is left alone. */
 void settle_stop(struct step *step, task_id id, enum end_cause cause, bool running_only);
 
+/* Tells one active instance to stop. */
+void settle_stop_one(struct step *step, const struct task *task, const struct instance *instance,
+                     enum end_cause cause);
+
 /* Releases or fails the tasks that wait for an ended task, and the dependents of failed tasks, as far as this
  * step may go. An ended task for which no task waits any more is archived. */
 void settle_dependents(struct step *step, task_id id);

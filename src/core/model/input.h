@@ -5,6 +5,7 @@
 
 #include "core/model/ids.h"
 #include "core/model/launch.h"
+#include "core/model/leave.h"
 #include "core/model/spec.h"
 
 #include <stdbool.h>
@@ -42,9 +43,10 @@ enum input_type {
     INPUT_LAUNCH_ASK,   /* nodes are wanted of a pool's provider */
     INPUT_LAUNCH_STOP,  /* one of them is to end */
     INPUT_PROVIDER,     /* a provider says what became of launches */
+    INPUT_POOL_SCALE,   /* the size of a pool with a provider changes, or nodes are to leave it */
 };
 
-enum { INPUT_TYPE_COUNT = INPUT_PROVIDER + 1 };
+enum { INPUT_TYPE_COUNT = INPUT_POOL_SCALE + 1 };
 
 enum report_type {
     REPORT_STARTED,
@@ -84,7 +86,9 @@ enum {
 
 /* Edits that change the request of an instance. */
 enum { TASK_EDIT_REQUEST = TASK_EDIT_resources | TASK_EDIT_avoid | TASK_EDIT_node_labels };
-enum { NODE_EDIT_DRAIN = 1, NODE_EDIT_LABELS = 2 };
+/* NODE_EDIT_LOCK and NODE_EDIT_BUSY are not part of the fact node-edited: they have facts of their own. */
+enum { NODE_EDIT_DRAIN = 1, NODE_EDIT_LABELS = 2, NODE_EDIT_LOCK = 4, NODE_EDIT_BUSY = 8 };
+enum { NODE_EDIT_STORED = NODE_EDIT_DRAIN | NODE_EDIT_LABELS };
 
 /* An edit of a task. `fields` has a bit for each field of `spec` that the edit sets; other fields of `spec`
  * are not read. An edit of `pools` uses only the first pool. */
@@ -111,6 +115,9 @@ struct node_edit {
     bool drain;
     const struct label *labels;
     uint32_t label_count;
+    bool locked;
+    enum busy busy;    /* what becomes of the tasks on a node that is drained */
+    int64_t within_ms; /* after this time; 0: at once */
 };
 
 struct submission {
@@ -179,6 +186,13 @@ struct input {
             const struct provider_answer *answers;
             uint32_t count;
         } provider;
+        struct {
+            pool_id pool;
+            const struct pool_spec *spec; /* the whole definition of the pool, with its new size */
+            const node_id *remove;        /* nodes that leave, whatever the size */
+            uint32_t remove_count;
+            enum busy busy;
+        } scale;
         struct {
             pool_id pool;
             uint64_t work_max; /* budget in units of work */

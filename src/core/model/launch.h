@@ -31,7 +31,10 @@ struct launch {
     /* since when the node has no work; 0: it has work, or there is no node yet */
     int64_t idle_ms;
     uint8_t state; /* enum launch_state */
-    uint8_t pad[7];
+    uint8_t leave; /* enum leave: the machine ends once its node has no work */
+    /* the node is locked, a copy of the node's: the node goes neither by itself nor by a change of the pool's size */
+    uint8_t locked;
+    uint8_t pad[5];
     struct blob *text; /* the provider's name for the machine, NUL, its last words, NUL */
 };
 

@@ -5,6 +5,7 @@
 #include "core/model/account.h"
 #include "core/model/claim.h"
 #include "core/model/launch.h"
+#include "core/model/leave.h"
 #include "core/model/length.h"
 #include "core/model/node.h"
 #include "core/model/reason.h"
@@ -36,3 +37,7 @@ const char *names_pool_provider(enum pool_provider provider);
 const char *names_task_state(enum task_state state);
 bool names_task_state_parse(const char *name, enum task_state *ret);
 const char *names_end_cause(enum end_cause cause);
+/* "wait", "requeue" …; NULL beyond the last. */
+const char *names_busy(enum busy busy);
+bool names_busy_parse(const char *name, enum busy *ret);
+const char *names_leave(enum leave leave); /* "drained", "scaled" … */

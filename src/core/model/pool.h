@@ -113,6 +113,8 @@ struct pool {
     uint32_t launch_count;
     uint32_t launch_live;
     uint32_t launch_starting;
+    uint32_t launch_leaving; /* of all launches: those that end once their node has no work */
+    uint32_t pad2;
     int64_t node_idle_ms;
     int64_t max_starting_ms;
     int64_t node_cpu_milli;

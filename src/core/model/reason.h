@@ -104,8 +104,12 @@ enum reason_code {
     REASON_NODES_STARTING, /* the pool grows: `have` nodes are on their way */
     /* the pool's provider brought no node up; `text` has its words. It is asked again at `until_ms` */
     REASON_PROVIDER_FAILED,
+    /* refusals of changes to the size of a pool */
+    REASON_NODE_LOCKED,  /* the node `text` is locked */
+    REASON_NODES_LOCKED, /* the pool should have `need` nodes, and `have` of its nodes are locked */
+    REASON_NODE_BUSY, /* `node`, named `text`, runs `need` instances, and nothing may be done to them */
 };
-enum { REASON_COUNT = REASON_PROVIDER_FAILED + 1 };
+enum { REASON_COUNT = REASON_NODE_BUSY + 1 };
 
 struct reason {
     enum reason_code code;

@@ -72,6 +72,7 @@ void change_launch_changed(struct core *core, const struct fact *fact)
     launch->changed_ms = fact->time_ms;
     if (elastic && launch->node.v != 0 && before.node.v == 0) {
         const struct node *node = query_node(core, launch->node);
+        launch->locked = node->locked;
         launch->idle_ms = node->instance_count + node->claim_count > 0 ? 0 : fact->time_ms;
         if (fact->launch.state == LAUNCH_RUNNING) {
             elastic_joined(core, launch->pool);
@@ -86,6 +87,26 @@ void change_launch_changed(struct core *core, const struct fact *fact)
     if (elastic && fact->launch.state == LAUNCH_ENDING && fact->launch.node.v != 0) {
         node_drain(core, fact->launch.node);
     }
+}
+
+void change_launch_leave(struct core *core, launch_id id, enum leave leave, const char *words)
+{
+    struct launch *launch = table_edit(&core->launches, id.v);
+    must(launch != NULL);
+    const struct launch before = *launch;
+    launch->leave = (uint8_t)leave;
+    change_launch_text_set(launch, query_launch_name(launch), words);
+    elastic_launch_close(core, &before, launch);
+    change_pool_due(core, launch->pool);
+}
+
+void change_launch_lock(struct core *core, launch_id id, bool locked)
+{
+    struct launch *launch = table_edit(&core->launches, id.v);
+    must(launch != NULL);
+    const struct launch before = *launch;
+    launch->locked = locked;
+    elastic_launch_close(core, &before, launch);
 }
 
 void change_launch_ended(struct core *core, const struct fact *fact)

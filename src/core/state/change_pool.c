@@ -156,8 +156,8 @@ static void provider_set(struct core *core, struct pool *pool, const struct pool
 {
     must(pool->launch_count == 0 || pool->provider == spec->provider);
     pool->provider = spec->provider;
-    pool->nodes_min = spec->nodes_min;
-    pool->nodes_max = spec->nodes_max;
+    pool->nodes_min = spec->nodes_fixed > 0 ? spec->nodes_fixed : spec->nodes_min;
+    pool->nodes_max = spec->nodes_fixed > 0 ? spec->nodes_fixed : spec->nodes_max;
     pool->headroom = spec->headroom;
     pool->node_slots = spec->node_gpus > 0 ? spec->node_gpus : spec->node_slots;
     pool->node_gpus = spec->node_gpus;

@@ -7,6 +7,7 @@
 
 #include "base/must.h"
 #include "core/model/blob.h"
+#include "core/model/leave.h"
 #include "core/model/limits.h"
 #include "core/model/oindex.h"
 #include "core/model/spec.h"
@@ -66,7 +67,12 @@ bool elastic_node_number(const char *pool, const char *node, uint64_t *ret)
 
 static bool is_live(const struct launch *launch)
 {
-    return launch->id.v != 0 && launch->state != LAUNCH_ENDING;
+    return launch->id.v != 0 && launch->state != LAUNCH_ENDING && launch->leave == LEAVE_NOT;
+}
+
+static bool is_leaving(const struct launch *launch)
+{
+    return launch->id.v != 0 && launch->state != LAUNCH_ENDING && launch->leave != LEAVE_NOT;
 }
 
 static bool is_starting(const struct launch *launch)
@@ -95,7 +101,18 @@ static struct okey join_key(const struct launch *launch)
 
 static bool is_idle(const struct launch *launch)
 {
-    return is_live(launch) && launch->idle_ms != 0;
+    return is_live(launch) && launch->idle_ms != 0 && !launch->locked;
+}
+
+/* The node has no work and leaves: its machine may end. */
+static bool is_left(const struct launch *launch)
+{
+    return is_leaving(launch) && launch->idle_ms != 0;
+}
+
+static struct okey left_key(const struct launch *launch)
+{
+    return (struct okey){{(uint64_t)launch->idle_ms, DEADLINE_LEAVE, launch->id.v, 0}};
 }
 
 static struct okey idle_key(const struct launch *launch)
@@ -111,6 +128,9 @@ void elastic_launch_close(struct core *core, const struct launch *before,
     pool->launch_count += (uint32_t)(after->id.v != 0) - (uint32_t)(before->id.v != 0);
     pool->launch_live += (uint32_t)is_live(after) - (uint32_t)is_live(before);
     pool->launch_starting += (uint32_t)is_starting(after) - (uint32_t)is_starting(before);
+    pool->launch_leaving += (uint32_t)is_leaving(after) - (uint32_t)is_leaving(before);
+    order_update(&core->orders[ORDER_DEADLINE], is_left(before), left_key(before), is_left(after),
+                 left_key(after));
     order_update(&core->orders[ORDER_DEADLINE], is_awaited(before), join_key(before),
                  is_awaited(after), join_key(after));
     order_update(&core->orders[ORDER_LAUNCH_IDLE], is_idle(before), idle_key(before),
@@ -133,8 +153,20 @@ static bool has_work(const struct node *node)
     return node->instance_count > 0 || node->claim_count > 0;
 }
 
+static bool is_due(const struct node *node)
+{
+    return node->id.v != 0 && node->state != NODE_REMOVED && node->drain_by_ms != 0;
+}
+
+static struct okey drain_key(const struct node *node)
+{
+    return (struct okey){{(uint64_t)node->drain_by_ms, DEADLINE_DRAIN, node->id.v, 0}};
+}
+
 void elastic_node_close(struct core *core, const struct node *node, const struct node *before)
 {
+    order_update(&core->orders[ORDER_DEADLINE], is_due(before), drain_key(before), is_due(node),
+                 drain_key(node));
     if (before->id.v != 0 && before->pool.v != node->pool.v) {
         elastic_shrink_update(core, before->pool);
     }

@@ -23,7 +23,7 @@ bool elastic_node_number(const char *pool, const char *node, uint64_t *ret);
 void elastic_launch_close(struct core *core, const struct launch *before,
                           const struct launch *after);
 
-/* A node has changed: notes since when it has no work. */
+/* A node has changed: notes since when it has no work, and by when it should have none. */
 void elastic_node_close(struct core *core, const struct node *node, const struct node *before);
 
 /* Computes anew when a node of the pool may go. */

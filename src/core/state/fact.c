@@ -10,17 +10,20 @@
 
 #include <string.h>
 
+bool fact_type_known(uint64_t number)
+{
+    return number <= FACT_TYPE_MAX && fact_bodies[number].name != NULL;
+}
+
 const char *fact_type_name(enum fact_type type)
 {
-    must((unsigned)type > 0);
-    must((unsigned)type <= FACT_TYPE_MAX);
+    must(fact_type_known((uint64_t)type));
     return fact_bodies[type].name;
 }
 
 const struct record_table *fact_table(enum fact_type type)
 {
-    must((unsigned)type > 0);
-    must((unsigned)type <= FACT_TYPE_MAX);
+    must(fact_type_known((uint64_t)type));
     return &fact_bodies[type].table;
 }
 
@@ -77,10 +80,10 @@ enum err fact_decode(struct str bytes, struct arena *arena, struct fact *ret, st
     struct fact fact = {0};
     uint64_t type = bytes_get_u64(&in);
     uint64_t version = bytes_get_u64(&in);
-    if (in.bad || type == 0 || type > FACT_TYPE_MAX) {
+    if (in.bad || !fact_type_known(type)) {
         return fail(
             e, ERR_CORRUPT,
-            "fact: type %llu is not known here, only 1 to %d; perhaps written by a newer Weir",
+            "fact: type %llu is not known here, only up to %d; perhaps written by a newer Weir",
             (unsigned long long)type, FACT_TYPE_MAX);
     }
     fact.type = (enum fact_type)type;

@@ -17,6 +17,7 @@
 #include "core/model/form.h"
 #include "core/model/ids.h"
 #include "core/model/input.h"
+#include "core/model/leave.h"
 #include "core/model/node.h"
 #include "core/model/pool.h"
 #include "core/model/quota.h"
@@ -35,19 +36,22 @@ enum fact_type {
 #include "core/state/facts.def"
 };
 #undef FACT
-/* The numbers have no gaps, so the count of the rows is the highest number. */
-#define FACT(...) +1
-enum {
-    FACT_TYPE_MAX = 0
+/* The highest number. Some numbers below it have no row: fact_type_known() says which have one. */
+#define FACT(number, code, ...) char code[number];
+union fact_numbers {
 #include "core/state/facts.def"
 };
 #undef FACT
+enum { FACT_TYPE_MAX = sizeof(union fact_numbers) };
 
 /* A task's new rank. */
 struct task_rank {
     task_id task;
     int64_t rank;
 };
+
+/* Is there a type with this number? */
+bool fact_type_known(uint64_t number);
 
 /* The name of a type: "task-submitted" …. Events of the API have the same names. */
 const char *fact_type_name(enum fact_type type);
@@ -91,6 +95,17 @@ struct fact {
             node_id node;
             struct node_edit edit;
         } node_edited;
+        struct {
+            node_id node;
+            enum leave leave;
+            enum busy busy;
+            int64_t by_ms; /* when `busy` is done to the tasks that still run; 0: no later moment */
+            const char *words; /* the reason, for people */
+        } node_leaving;
+        struct {
+            node_id node;
+            bool locked;
+        } node_locked;
         struct {
             task_id task;
             pool_id pool;

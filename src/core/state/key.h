@@ -64,6 +64,8 @@ enum deadline_kind {
     DEADLINE_SHRINK,  /* a node of a pool has had no work for long enough and may go */
     DEADLINE_JOIN,    /* the agent of a launch should have joined by now */
     DEADLINE_HOLD,    /* a task that backed off after a loss may be queued again */
+    DEADLINE_LEAVE,   /* the node of a launch that leaves its pool has no work: its machine ends */
+    DEADLINE_DRAIN,   /* a node should be without work by now */
 };
 
 /* Tasks that any end releases stand before tasks that need a success. */

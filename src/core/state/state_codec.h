@@ -41,7 +41,9 @@ enum {
     STATE_VERSION_TURNS = 12,
     STATE_VERSION_LOSSES = 13,  /* losses of instances, and until when tasks wait after a loss */
     STATE_VERSION_ELASTIC = 14, /* failed launches of pools, nodes of launches without work */
-    STATE_VERSION = 14,
+    /* nodes that leave, are locked or must be empty by a moment */
+    STATE_VERSION_POOLS = 15,
+    STATE_VERSION = 15,
 };
 
 /* Far above any row number that is ever given, and far below the numbers whose sums could wrap. */

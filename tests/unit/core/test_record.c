@@ -303,7 +303,7 @@ static void no_field_is_newer_than_its_fact(void **state)
     (void)state;
     for (unsigned type = 1; type <= FACT_TYPE_MAX; type++) {
         const struct fact_body *body = &fact_bodies[type];
-        assert_true(body->table.count > 0);
+        assert_true(body->table.count > 0 || !fact_type_known(type));
         for (uint32_t i = 0; i < body->table.count; i++) {
             assert_true(body->table.fields[i].since <= body->newest);
         }

@@ -246,13 +246,30 @@ static void providers_speak_for_themselves(void **state)
          "the provider of pool 'default' brought no node up: it gave no reason");
 }
 
+static void sizes_that_cannot_be_say_why(void **state)
+{
+    (void)state;
+    says((struct reason){.code = REASON_NODE_LOCKED, .text = "n1"},
+         "node 'n1' is locked; `weir node unlock n1` lets it go");
+    says((struct reason){.code = REASON_NODES_LOCKED, .pool = {1}, .need = 1, .have = 2},
+         "pool 'default' cannot shrink to 1 nodes, because 2 of its nodes are locked");
+    says((struct reason){.code = REASON_NODE_BUSY, .node = {1}, .text = "n1"},
+         "node 'n1' runs 0 instances; say what becomes of tasks on busy nodes: wait, requeue or "
+         "kill");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(providers_speak_for_themselves),    TEST(every_code_has_a_sentence_and_an_object),
-        TEST(sentences_have_names_and_amounts),  TEST(holders_and_draining_nodes_are_named),
-        TEST(refusals_name_what_there_is),       TEST(refusals_are_of_their_kind),
-        TEST(suggestions_are_commands_that_fit), TEST(nodes_that_drain_are_named_with_the_way_back),
+        TEST(sizes_that_cannot_be_say_why),
+        TEST(providers_speak_for_themselves),
+        TEST(every_code_has_a_sentence_and_an_object),
+        TEST(sentences_have_names_and_amounts),
+        TEST(holders_and_draining_nodes_are_named),
+        TEST(refusals_name_what_there_is),
+        TEST(refusals_are_of_their_kind),
+        TEST(suggestions_are_commands_that_fit),
+        TEST(nodes_that_drain_are_named_with_the_way_back),
     };
     return cmocka_run_group_tests_name("reason_text", tests, NULL, NULL);
 }
