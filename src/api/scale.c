@@ -1,4 +1,5 @@
 /* scale.c - POST /pools/{name}/scale: another size of a pool with a provider, or nodes that leave the pool.
+ * POST /pools/{name}/replace: all its nodes are replaced, some at a time.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "api/api_internal.h"
 #include "api/body.h"
@@ -167,30 +168,63 @@ static bool scale_read(struct call *call, const struct pool *pool, struct pool_s
     return true;
 }
 
-void scale_pool(struct call *call)
+/* The pool of the path, which has a provider. NULL: the call was answered. */
+static const struct pool *pool_of(struct call *call)
 {
     const struct pool *pool = named_pool(call, "", call->params[0]);
-    struct pool_spec spec;
-    struct facts facts;
-    if (pool == NULL) {
-        return;
-    }
-    if (!elastic_pool(pool)) {
+    if (pool != NULL && !elastic_pool(pool)) {
         call_failf(call, ERR_CONFLICT, "",
                    "pool '%s' has no provider: its nodes are agents that somebody starts and ends",
                    call->params[0]);
-        return;
+        return NULL;
     }
-    const pool_id id = pool->id;
-    struct input in = {.type = INPUT_POOL_SCALE, .scale = {.pool = id, .spec = &spec}};
-    query_pool_spec(call_core(call), id, call_arena(call), &spec);
-    if (!scale_read(call, pool, &spec, &in)) {
-        return;
-    }
-    if (!preview_answered(call, &in) && call_input(call, &in, &facts)) {
+    return pool;
+}
+
+/* Runs the input, and answers with the pool. */
+static void change(struct call *call, struct input *in, pool_id id)
+{
+    struct facts facts;
+    if (!preview_answered(call, in) && call_input(call, in, &facts)) {
         struct json_out j;
         call_json(call, &j);
         state_json_pool(&j, call_core(call), query_pool(call_core(call), id), call_arena(call));
         call_answer_json(call, 200);
     }
+}
+
+void scale_pool(struct call *call)
+{
+    const struct pool *pool = pool_of(call);
+    struct pool_spec spec;
+    if (pool == NULL) {
+        return;
+    }
+    struct input in = {.type = INPUT_POOL_SCALE, .scale = {.pool = pool->id, .spec = &spec}};
+    query_pool_spec(call_core(call), pool->id, call_arena(call), &spec);
+    if (scale_read(call, pool, &spec, &in)) {
+        change(call, &in, in.scale.pool);
+    }
+}
+
+void scale_replace(struct call *call)
+{
+    static const char *const fields[] = {"at_once", "busy", NULL};
+    const struct pool *pool = pool_of(call);
+    const struct doc *body;
+    bool given = false;
+    if (pool == NULL) {
+        return;
+    }
+    struct input in = {.type = INPUT_POOL_REPLACE, .replace = {.pool = pool->id, .at_once = 1}};
+    if (!body_object(call, fields, &body) ||
+        !size_read(call, body, "at_once", &in.replace.at_once, &given) ||
+        !busy_read(call, body, &in.replace.busy)) {
+        return;
+    }
+    if (in.replace.busy == BUSY_REFUSE) {
+        call_failf(call, ERR_INVALID, "busy", "'busy' is wait, requeue or kill here, not 'refuse'");
+        return;
+    }
+    change(call, &in, in.replace.pool);
 }

@@ -48,6 +48,7 @@ int cmd_node_resume(struct cli *cli);
 int cmd_node_lock(struct cli *cli);
 int cmd_node_unlock(struct cli *cli);
 int cmd_scale_pool(struct cli *cli);
+int cmd_scale_replace(struct cli *cli);
 int cmd_node_label(struct cli *cli);
 int cmd_node_rejoin(struct cli *cli);
 int cmd_node_remove(struct cli *cli);

@@ -164,6 +164,23 @@ static void cell_launches(struct buf *out, const struct doc *item, int64_t now_m
     }
 }
 
+/* Writes "2 of 5 nodes told to leave, 1 at once", or how the last replacement ended. */
+static void cell_replacement(struct buf *out, const struct doc *item, int64_t now_ms)
+{
+    (void)now_ms;
+    const struct doc *row = item_at(item, "replacement");
+    if (row == NULL || row->kind != DOC_MAP) {
+        return;
+    }
+    const int64_t at_once = item_number(row, "at_once", 0);
+    buf_addf(out, "%s of %s nodes told to leave", item_text(row, "begun"), item_text(row, "total"));
+    if (at_once > 0) {
+        buf_addf(out, ", %" PRId64 " at once", at_once);
+    } else {
+        buf_addf(out, "; ended: %s", item_text(row, "ended"));
+    }
+}
+
 static const struct list_column pool_columns[] = {
     {"name", "NAME", COLUMN_TEXT, "name", COLUMN_ALWAYS, NULL},
     {"state", "STATE", COLUMN_CUSTOM, "paused", COLUMN_ALWAYS, cell_state},
@@ -188,6 +205,7 @@ static const struct list_column pool_fields[] = {
     {"nodes", "nodes up", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_nodes},
     {"provider", "provider", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_provider},
     {"launches", "changing", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_launches},
+    {"replacement", "replacing", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_replacement},
     {"refusal", "provider says", COLUMN_TEXT, "launches.refusal", COLUMN_ALWAYS, NULL},
     {"retry", "asked again", COLUMN_TIME, "launches.retry_at", COLUMN_ALWAYS, NULL},
     {"draining", "draining", COLUMN_NUMBER, "nodes.draining", COLUMN_ALWAYS, NULL},

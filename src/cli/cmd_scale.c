@@ -1,4 +1,4 @@
-/* cmd_scale.c - `weir pool scale`: how many nodes a pool has, and which leave.
+/* cmd_scale.c - `weir pool scale` and `weir pool replace`: how many nodes a pool has, which leave, and which are replaced.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/json_out.h"
 #include "cli/api.h"
@@ -54,34 +54,53 @@ static void scale_json(const struct cli *cli, struct buf *out)
     json_out_end(&j);
 }
 
-static int scale(struct cli *cli, struct str body)
+/* Makes the change, or with --dry-run says what it would do. A change that stops tasks is confirmed first. */
+static enum err change(struct cli *cli, const struct cost_call *call, struct api_reply *ret,
+                       int *ret_exit, struct error *e)
+{
+    bool go = true;
+    *ret_exit = EXIT_OK;
+    ret->doc = NULL;
+    if (cost_is_dry(cli)) {
+        return cost_dry(cli, call, ret_exit, e);
+    }
+    enum err r = cost_confirm(cli, call, COST_NEEDS_YES, &go, e);
+    if (r != ERR_OK || !go) {
+        *ret_exit = EXIT_FAILED;
+        return r;
+    }
+    return api_change(cli, &cli->arena, call->method, call->path, call->body, ret, e);
+}
+
+static int pool_change(struct cli *cli, const char *verb, struct str body)
 {
     struct error e;
     struct api_reply reply;
-    bool go = true;
+    int code;
     const char *pool = cli->args.words[0];
     const struct cost_call call = {
-        "POST", arena_fmt(&cli->arena, "/pools/%s/scale", api_escape(&cli->arena, pool)), body,
-        arena_fmt(&cli->arena, "scale pool %s", pool)};
-    if (cost_is_dry(cli)) {
-        return cost_dry_run(cli, &call);
-    }
-    if (cost_confirm(cli, &call, COST_NEEDS_YES, &go, &e) != ERR_OK) {
+        "POST", arena_fmt(&cli->arena, "/pools/%s/%s", api_escape(&cli->arena, pool), verb), body,
+        arena_fmt(&cli->arena, "%s pool %s", verb, pool)};
+    if (change(cli, &call, &reply, &code, &e) != ERR_OK) {
         return context_fail(cli, &e);
     }
-    if (!go) {
-        return EXIT_FAILED;
-    }
-    if (api_change(cli, &cli->arena, call.method, call.path, body, &reply, &e) != ERR_OK) {
-        return context_fail(cli, &e);
-    }
-    if (!show_json(cli, &reply) && cli->err_tty) {
-        context_say("pool %s: %s node%s wanted, %s leaving", pool,
-                    item_text(reply.doc, "provider.max"),
-                    item_number(reply.doc, "provider.max", 0) == 1 ? "" : "s",
+    if (reply.doc != NULL && !show_json(cli, &reply) && cli->err_tty) {
+        context_say("pool %s: %s to %s nodes wanted, %s leaving", pool,
+                    item_text(reply.doc, "provider.min"), item_text(reply.doc, "provider.max"),
                     item_text(reply.doc, "launches.leaving"));
     }
-    return EXIT_OK;
+    return code;
+}
+
+int cmd_scale_replace(struct cli *cli)
+{
+    const char *busy = args_text(&cli->args, "busy");
+    const bool stop = args_has(&cli->args, "stop");
+    const char *body =
+        arena_fmt(&cli->arena, "{\"at_once\":%llu,\"busy\":\"%s\"}",
+                  stop ? 0ULL : (unsigned long long)args_number(&cli->args, "at-once", 1),
+                  busy != NULL ? busy : "wait");
+    return pool_change(cli, "replace", str_of(body));
 }
 
 int cmd_scale_pool(struct cli *cli)
@@ -89,7 +108,7 @@ int cmd_scale_pool(struct cli *cli)
     struct buf body;
     buf_init(&body, SCALE_JSON_MAX);
     scale_json(cli, &body);
-    const int code = scale(cli, (struct str){.p = body.data, .len = body.len});
+    const int code = pool_change(cli, "scale", (struct str){.p = body.data, .len = body.len});
     buf_done(&body);
     return code;
 }

@@ -18,6 +18,16 @@ static const struct flag flags_scale[] = {
     {0},
 };
 
+static const struct flag flags_replace[] = {
+    {"at-once", 0, FLAG_NUMBER, "N", "most nodes that leave or start at one time (default 1)",
+     COMPLETE_NONE, NULL},
+    {"busy", 0, FLAG_TEXT, "WORD",
+     "tasks on busy nodes: wait (run to their end, the default), requeue (run elsewhere), kill",
+     COMPLETE_WORDS, "wait,requeue,kill"},
+    {"stop", 0, FLAG_BOOL, NULL, "stop the replacement that is under way", COMPLETE_NONE, NULL},
+    {0},
+};
+
 const struct flag flags_drain[] = {
     {"within", 0, FLAG_DURATION, "D", "the tasks on the node may run on for so long", COMPLETE_NONE,
      NULL},
@@ -44,6 +54,18 @@ const struct command commands_scale[] = {
      .args_max = 1,
      .complete = COMPLETE_POOLS,
      .run = cmd_scale_pool},
+    {.name = "pool replace",
+     .args = "POOL [flags]",
+     .help = "replace all nodes of a pool with a provider, some at a time",
+     .more = "Nodes leave one after the other, and the provider brings others up. `weir pool show` "
+             "says\n"
+             "how far it is. Locked nodes stay. It stops when the provider fails, and says why.",
+     .examples = "weir pool replace train --at-once 2\nweir pool replace train --stop",
+     .groups = {flags_replace, flags_dry_run, flags_yes, flags_json},
+     .args_min = 1,
+     .args_max = 1,
+     .complete = COMPLETE_POOLS,
+     .run = cmd_scale_replace},
     {0},
 };
 

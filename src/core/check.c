@@ -76,6 +76,11 @@ static void check_node(struct expected *expected, const struct node *node)
     if (node->state == NODE_REMOVED) {
         must(node->instance_count == 0);
         must(node->claim_count == 0);
+        if (node->provided && node->launch.v == 0) {
+            expect(expected, ORDER_DEADLINE,
+                   (struct okey){{(uint64_t)(node->removed_ms + NODE_FORGET_MS), DEADLINE_FORGET,
+                                  node->id.v}});
+        }
         return;
     }
     if (node->leaving_count > 0 || node->claim_count > 0) {

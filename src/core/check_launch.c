@@ -37,6 +37,12 @@ static void check_launch_node(struct launch_check *expected, const struct launch
         expect(expected, ORDER_DEADLINE,
                (struct okey){{(uint64_t)launch->idle_ms, DEADLINE_LEAVE, launch->id.v}});
     }
+    if (live && launch->unfit_ms != 0 && !launch->locked) {
+        must(node->troubled);
+        expect(expected, ORDER_DEADLINE,
+               (struct okey){
+                   {(uint64_t)(launch->unfit_ms + NODE_UNFIT_MS), DEADLINE_UNFIT, launch->id.v}});
+    }
     if (live && node == NULL && launch->join_by_ms != 0) {
         expect(expected, ORDER_DEADLINE,
                (struct okey){{(uint64_t)launch->join_by_ms, DEADLINE_JOIN, launch->id.v}});
@@ -69,6 +75,12 @@ static void check_pool_launches(struct launch_check *expected, const struct pool
     must(counts[1] == pool->launch_live);
     must(counts[2] == pool->launch_starting);
     must(counts[3] == pool->launch_leaving);
+    must(elastic_replaces(pool) == (pool->replace_ms != 0));
+    if (pool->replace_ms != 0) {
+        must(pool->replace_ms == pool->replacement.since_ms);
+        expect(expected, ORDER_DEADLINE,
+               (struct okey){{(uint64_t)pool->replace_ms, DEADLINE_REPLACE, pool->id.v}});
+    }
     must((elastic_shrink_first(core, pool) != NULL) == (pool->shrink_ms != 0));
     if (pool->shrink_ms != 0) {
         expect(expected, ORDER_DEADLINE,

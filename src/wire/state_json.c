@@ -48,6 +48,20 @@ static void budget_json(struct json_out *j, const char *key, const struct budget
     json_out_end(j);
 }
 
+/* Writes the replacement of the pool's nodes: the one under way, or how the last one ended. */
+static void replacement_json(struct json_out *j, const struct pool *pool)
+{
+    const struct replacement *row = &pool->replacement;
+    json_out_key(j, "replacement");
+    if (row->since_ms == 0) {
+        json_out_null(j);
+        return;
+    }
+    json_out_put(j, "{at_once:%u,total:%u,begun:%u,busy:%s,since:%td,ended:%s}", row->at_once,
+                 row->total, row->begun, names_busy((enum busy)row->busy), row->since_ms,
+                 query_pool_replaced(pool));
+}
+
 void state_json_pool(struct json_out *j, const struct core *core, const struct pool *pool,
                      struct arena *arena)
 {
@@ -79,7 +93,9 @@ void state_json_pool(struct json_out *j, const struct core *core, const struct p
                  pool->launch_live, pool->launch_starting,
                  pool->launch_count - pool->launch_live - pool->launch_leaving,
                  pool->launch_leaving, pool->launch_failures, query_pool_refusal(pool));
-    json_out_put(j, "retry_at:%td},created_at:%td}", pool->launch_retry_ms, pool->created_ms);
+    json_out_put(j, "retry_at:%td}", pool->launch_retry_ms);
+    replacement_json(j, pool);
+    json_out_put(j, "created_at:%td}", pool->created_ms);
 }
 
 /* ---- nodes ---- */

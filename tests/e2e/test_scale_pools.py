@@ -113,3 +113,21 @@ def test_a_drain_with_a_deadline(weir):
     assert sorted(nodes(w, "train")) == sorted({first, wrote(out, task)[1]})  # a drained node stays
     (out / "go").touch()
     w.weir("wait", task)
+
+
+def test_all_nodes_are_replaced_one_at_a_time(weir):
+    w = weir()
+    out = outputs(w)
+    w.weir("pool", "create", "train", "--provider", "local", "--nodes", "2")
+    w.wait_until(lambda: len(nodes(w, "train")) == 2, "two nodes")
+    task = busy(w, out, "train")
+    w.wait_until(lambda: wrote(out, task), "the task")
+    before = nodes(w, "train")
+    w.weir("pool", "replace", "train", "--busy", "requeue", "--yes")
+    w.wait_until(lambda: pool_of(w, "train")["replacement"]["ended"] != "", "the replacement")
+    shown = w.weir("pool", "show", "train").stdout
+    assert "2 of 2 nodes told to leave; ended: all nodes are replaced" in shown, shown
+    assert len(nodes(w, "train")) == 2 and not set(nodes(w, "train")) & set(before)
+    w.wait_until(lambda: wrote(out, task)[-1] in nodes(w, "train"), "the task runs on a new node")
+    (out / "go").touch()
+    w.weir("wait", task)

@@ -338,6 +338,7 @@ static void rest_of_line(const struct world *world, const struct input *in)
     case INPUT_LAUNCH_STOP:
     case INPUT_PROVIDER:
     case INPUT_POOL_SCALE:
+    case INPUT_POOL_REPLACE:
         break;
     }
 }
@@ -345,7 +346,8 @@ static void rest_of_line(const struct world *world, const struct input *in)
 void tape_input(struct world *world, const struct input *in)
 {
     const bool launch = in->type == INPUT_LAUNCH_ASK || in->type == INPUT_LAUNCH_STOP ||
-                        in->type == INPUT_PROVIDER || in->type == INPUT_POOL_SCALE;
+                        in->type == INPUT_PROVIDER || in->type == INPUT_POOL_SCALE ||
+                        in->type == INPUT_POOL_REPLACE;
     if (world->tape == NULL || world->tape->nested > 0 || launch) {
         return;
     }

@@ -281,6 +281,7 @@ static bool input_read(struct line *line, struct world *world, struct input *in)
     case INPUT_LAUNCH_STOP:
     case INPUT_PROVIDER:
     case INPUT_POOL_SCALE:
+    case INPUT_POOL_REPLACE:
         return true;
     }
     return false;

@@ -164,6 +164,8 @@ void apply(struct core *core, const struct fact *fact)
         [FACT_QUOTA_SET] = apply_account_quota,
         [FACT_NODE_LEAVING] = apply_leave_node,
         [FACT_NODE_LOCKED] = apply_leave_locked,
+        [FACT_POOL_REPLACING] = apply_leave_replacing,
+        [FACT_NODE_FORGOTTEN] = apply_leave_forgotten,
     };
     must(fact_type_known((uint64_t)fact->type));
     must(fact->time_ms >= core->time_ms);

@@ -41,6 +41,8 @@ void apply_pool_pass(struct core *core, const struct fact *fact);
 void apply_node_edited(struct core *core, const struct fact *fact);
 void apply_leave_node(struct core *core, const struct fact *fact);
 void apply_leave_locked(struct core *core, const struct fact *fact);
+void apply_leave_replacing(struct core *core, const struct fact *fact);
+void apply_leave_forgotten(struct core *core, const struct fact *fact);
 void apply_task_submitted(struct core *core, const struct fact *fact);
 void apply_task_queued(struct core *core, const struct fact *fact);
 void apply_task_hold_ended(struct core *core, const struct fact *fact);

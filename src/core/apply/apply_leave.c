@@ -1,9 +1,11 @@
-/* apply_leave.c - facts of nodes that are to be without work, and of locked nodes.
+/* apply_leave.c - facts of nodes that are to be without work, are locked or are forgotten, and of pools whose nodes are replaced.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/must.h"
 #include "core/apply/apply.h"
 #include "core/model/node.h"
 #include "core/state/change.h"
+#include "core/model/pool.h"
+#include "core/state/elastic.h"
 #include "core/state/fact.h"
 
 void apply_leave_node(struct core *core, const struct fact *fact)
@@ -33,4 +35,15 @@ void apply_leave_locked(struct core *core, const struct fact *fact)
     if (node->launch.v != 0) {
         change_launch_lock(core, node->launch, fact->node_locked.locked);
     }
+}
+
+void apply_leave_replacing(struct core *core, const struct fact *fact)
+{
+    change_pool_replacement_set(core, fact->replacing.pool, &fact->replacing.row,
+                                fact->replacing.words);
+}
+
+void apply_leave_forgotten(struct core *core, const struct fact *fact)
+{
+    elastic_node_forget(core, fact->node_forgotten.node);
 }

@@ -83,6 +83,7 @@ enum verdict decide(const struct core *core, const struct input *in, struct fact
         [INPUT_LAUNCH_STOP] = decide_launch_stop,
         [INPUT_PROVIDER] = decide_launch_provider,
         [INPUT_POOL_SCALE] = decide_scale,
+        [INPUT_POOL_REPLACE] = decide_replace,
     };
     must((unsigned)in->type < INPUT_TYPE_COUNT);
     must(in->now_ms >= core->time_ms);

@@ -50,6 +50,7 @@ enum verdict decide_launch_ask(struct step *step);
 enum verdict decide_launch_stop(struct step *step);
 enum verdict decide_launch_provider(struct step *step);
 enum verdict decide_scale(struct step *step);
+enum verdict decide_replace(struct step *step);
 
 /* The machine of the launch is to end, for the reason `words` ("": none is given). */
 void decide_launch_end(struct step *step, const struct launch *launch, const char *words);
@@ -58,6 +59,8 @@ void decide_launch_node(struct step *step, const struct pool *pool, node_id node
 /* Deadlines have come: a node of the pool goes; the agent of a launch did not join in time. */
 void decide_launch_shrink(struct step *step, const struct core *core, pool_id id);
 void decide_launch_late(struct step *step, const struct core *core, launch_id id);
+/* The replacement of the pool's nodes goes on or ends. */
+void decide_replace_next(struct step *step, const struct core *core, pool_id id);
 
 /* ---- functions that several decisions share ---- */
 

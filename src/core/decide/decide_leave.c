@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/decide/decide_leave.h"
 
+#include "base/arena.h"
 #include "base/must.h"
 #include "core/decide/decide.h"
 #include "core/decide/settle.h"
@@ -13,6 +14,7 @@
 #include "core/model/launch.h"
 #include "core/model/node.h"
 #include "core/model/reason.h"
+#include "core/model/spec.h"
 #include "core/model/verdict.h"
 #include "core/state/fact.h"
 #include "core/state/gang.h"
@@ -103,4 +105,22 @@ void decide_leave_late(struct step *step, const struct core *core, node_id id)
     decide_leave_node(step, id,
                       &(struct leaving){.busy = (enum busy)node->drain_busy,
                                         .words = "the node should have no work by now"});
+}
+
+void decide_leave_unfit(struct step *step, const struct core *core, launch_id id)
+{
+    const struct launch *launch = query_launch(core, id);
+    must(launch != NULL);
+    struct node_spec spec;
+    query_node_spec(core, launch->node, step->out->arena, &spec);
+    decide_leave_node(step, launch->node,
+                      &(struct leaving){.leave = LEAVE_UNFIT, .words = spec.trouble});
+}
+
+void decide_leave_forget(struct step *step, const struct core *core, node_id id)
+{
+    const char *name = arena_str(step->out->arena, query_node_name(core, id));
+    struct fact *fact = step_fact(step, FACT_NODE_FORGOTTEN);
+    fact->node_forgotten.node = id;
+    fact->node_forgotten.name = name;
 }

@@ -31,3 +31,6 @@ bool decide_leave_refused(struct step *step, const struct node *node, enum busy 
 /* Deadlines have come: the node of a launch that leaves has no work; a node should have no work. */
 void decide_leave_left(struct step *step, const struct core *core, launch_id id);
 void decide_leave_late(struct step *step, const struct core *core, node_id id);
+/* The node of a launch was out of service for too long; the row of a removed node leaves the state. */
+void decide_leave_unfit(struct step *step, const struct core *core, launch_id id);
+void decide_leave_forget(struct step *step, const struct core *core, node_id id);

@@ -110,6 +110,18 @@ static void deadline_come(struct step *step, const struct core *core, struct oke
         decide_leave_late(step, core, (node_id){(uint32_t)key.at[2]});
         return;
     }
+    if (key.at[1] == DEADLINE_UNFIT) {
+        decide_leave_unfit(step, core, (launch_id){key.at[2]});
+        return;
+    }
+    if (key.at[1] == DEADLINE_REPLACE) {
+        decide_replace_next(step, core, (pool_id){(uint32_t)key.at[2]});
+        return;
+    }
+    if (key.at[1] == DEADLINE_FORGET) {
+        decide_leave_forget(step, core, (node_id){(uint32_t)key.at[2]});
+        return;
+    }
     const struct instance *instance = query_instance(core, id, (uint32_t)key.at[3]);
     must(instance != NULL);
     if (key.at[1] == DEADLINE_STOP) {

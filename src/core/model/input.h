@@ -44,9 +44,10 @@ enum input_type {
     INPUT_LAUNCH_STOP,  /* one of them is to end */
     INPUT_PROVIDER,     /* a provider says what became of launches */
     INPUT_POOL_SCALE,   /* the size of a pool with a provider changes, or nodes are to leave it */
+    INPUT_POOL_REPLACE, /* all nodes of a pool with a provider are replaced, some at a time */
 };
 
-enum { INPUT_TYPE_COUNT = INPUT_POOL_SCALE + 1 };
+enum { INPUT_TYPE_COUNT = INPUT_POOL_REPLACE + 1 };
 
 enum report_type {
     REPORT_STARTED,
@@ -193,6 +194,11 @@ struct input {
             uint32_t remove_count;
             enum busy busy;
         } scale;
+        struct {
+            pool_id pool;
+            uint32_t at_once; /* 0: the replacement stops */
+            enum busy busy;
+        } replace;
         struct {
             pool_id pool;
             uint64_t work_max; /* budget in units of work */

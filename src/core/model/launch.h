@@ -30,6 +30,8 @@ struct launch {
     int64_t join_by_ms;
     /* since when the node has no work; 0: it has work, or there is no node yet */
     int64_t idle_ms;
+    int64_t
+        unfit_ms; /* since when the node is out of service; 0: it is in service, or there is none yet */
     uint8_t state; /* enum launch_state */
     uint8_t leave; /* enum leave: the machine ends once its node has no work */
     /* the node is locked, a copy of the node's: the node goes neither by itself nor by a change of the pool's size */

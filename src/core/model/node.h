@@ -30,7 +30,8 @@ struct node {
     uint8_t troubled;   /* the agent has put the node out of service: the spec says why */
     uint8_t locked;     /* a user wants the node to stay */
     uint8_t drain_busy; /* enum busy, for `drain_by_ms` */
-    uint8_t pad[2];
+    uint8_t provided;   /* a provider brought the node up */
+    uint8_t pad;
     uint32_t named_count;
     uint32_t aux_max;
     uint32_t aux_used;       /* zero-slot instances on the node */
@@ -38,6 +39,7 @@ struct node {
     uint32_t leaving_count;  /* of instance_count: instances that were told to stop */
     uint32_t claim_count;    /* places on the node that are promised to waiting instances */
     launch_id launch;        /* the launch that brought the node up; 0: started by hand */
+    int64_t removed_ms;      /* of a removed node: since when */
     /* when `drain_busy` is done to the tasks that still run; 0: no such moment */
     int64_t drain_by_ms;
     int64_t slots_milli;

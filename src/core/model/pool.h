@@ -4,6 +4,7 @@
 
 #include "core/model/bucket.h"
 #include "core/model/ids.h"
+#include "core/model/leave.h"
 #include "core/model/vector.h"
 
 #include <stdbool.h>
@@ -123,7 +124,10 @@ struct pool {
     uint32_t node_gpus;
     int64_t launch_retry_ms; /* no launch is asked for before this moment */
     int64_t shrink_ms;       /* a node may go at this moment; 0: no node may go */
-    struct blob *refusal; /* the provider's words about the last launch that failed; NULL: none */
+    struct replacement replacement;
+    int64_t replace_ms; /* the replacement goes on at this moment; 0: it waits, or there is none */
+    struct blob *replaced; /* how the last replacement ended; NULL: none did */
+    struct blob *refusal;  /* the provider's words about the last launch that failed; NULL: none */
     int64_t created_ms;
     uint32_t level_count; /* levels of the pool's topology */
     struct blob *levels;  /* the names of the levels, each with its NUL, the widest level first */

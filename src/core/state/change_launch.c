@@ -73,6 +73,7 @@ void change_launch_changed(struct core *core, const struct fact *fact)
     if (elastic && launch->node.v != 0 && before.node.v == 0) {
         const struct node *node = query_node(core, launch->node);
         launch->locked = node->locked;
+        launch->unfit_ms = node->troubled ? fact->time_ms : 0;
         launch->idle_ms = node->instance_count + node->claim_count > 0 ? 0 : fact->time_ms;
         if (fact->launch.state == LAUNCH_RUNNING) {
             elastic_joined(core, launch->pool);
@@ -81,7 +82,9 @@ void change_launch_changed(struct core *core, const struct fact *fact)
     change_launch_text_set(launch, fact->launch.name, fact->launch.words);
     elastic_launch_close(core, &before, launch);
     const bool ends = before.state != LAUNCH_ENDING && fact->launch.state == LAUNCH_ENDING;
-    if (elastic && ends && is_vain(launch, fact->time_ms)) {
+    /* A node that joins while its launch ends in the same fact is not what the pool promises. */
+    const bool poor = before.node.v == 0 && launch->node.v != 0;
+    if (elastic && ends && (poor || is_vain(launch, fact->time_ms))) {
         elastic_failed(core, before.pool, fact->time_ms, fact->launch.words);
     }
     if (elastic && fact->launch.state == LAUNCH_ENDING && fact->launch.node.v != 0) {

@@ -327,6 +327,7 @@ void change_node_state(struct core *core, const struct fact *fact)
     must(node->state != NODE_REMOVED);
     node->state = (uint8_t)fact->node_state.state;
     if (node->state == NODE_REMOVED) {
+        node->removed_ms = fact->time_ms;
         must(node->instance_count == 0);
         uint64_t hash = key_name_hash(query_node_name(core, node->id));
         must(oindex_remove(&core->orders[ORDER_NODE_NAME], (struct okey){{hash, node->id.v}}));

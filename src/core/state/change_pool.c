@@ -167,6 +167,7 @@ static void provider_set(struct core *core, struct pool *pool, const struct pool
     pool->node_memory_bytes = spec->node_memory_bytes;
     elastic_joined(core, pool->id);
     elastic_shrink_update(core, pool->id);
+    elastic_replace_update(core, pool->id);
 }
 
 void change_pool_set(struct core *core, const struct fact *fact)
@@ -234,6 +235,16 @@ void change_pool_set(struct core *core, const struct fact *fact)
     change_pool_due(core, id);
 }
 
+void change_pool_replacement_set(struct core *core, pool_id id, const struct replacement *row,
+                                 const char *words)
+{
+    struct pool *pool = change_pool_edit(core, id);
+    pool->replacement = *row;
+    blob_unref(pool->replaced);
+    pool->replaced = words[0] != '\0' ? blob_new(words, strlen(words) + 1) : NULL;
+    elastic_replace_update(core, id);
+}
+
 /* The tasks of a deleted pool stay, with task state `unavailable`. */
 void change_pool_delete(struct core *core, const struct fact *fact)
 {
@@ -245,6 +256,7 @@ void change_pool_delete(struct core *core, const struct fact *fact)
     change_pool_wake_set(core, pool, 0);
     history_drop(core, pool);
     pool->deleted = 1;
+    elastic_replace_update(core, id);
     core->pool_count--;
     uint64_t hash = key_name_hash(query_pool_name(core, id));
     must(oindex_remove(&core->orders[ORDER_POOL_NAME], (struct okey){{hash, id.v}}));

@@ -107,6 +107,15 @@ struct fact {
             bool locked;
         } node_locked;
         struct {
+            pool_id pool;
+            struct replacement row; /* `at_once` 0: the replacement has ended */
+            const char *words;      /* the reason, for people */
+        } replacing;
+        struct {
+            node_id node;
+            const char *name;
+        } node_forgotten; /* the row of a removed node leaves the state */
+        struct {
             task_id task;
             pool_id pool;
             account_id account; /* the project */

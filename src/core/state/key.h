@@ -66,6 +66,9 @@ enum deadline_kind {
     DEADLINE_HOLD,    /* a task that backed off after a loss may be queued again */
     DEADLINE_LEAVE,   /* the node of a launch that leaves its pool has no work: its machine ends */
     DEADLINE_DRAIN,   /* a node should be without work by now */
+    DEADLINE_REPLACE, /* the next node of a pool may be replaced, or the replacement ends */
+    DEADLINE_UNFIT,   /* the node of a launch was out of service for too long */
+    DEADLINE_FORGET,  /* the row of a removed node leaves the state */
 };
 
 /* Tasks that any end releases stand before tasks that need a success. */

@@ -44,6 +44,7 @@ static void pool_row_ref(void *row)
     (void)blob_ref(((struct pool *)row)->text);
     (void)blob_ref(((struct pool *)row)->levels);
     (void)blob_ref(((struct pool *)row)->refusal);
+    (void)blob_ref(((struct pool *)row)->replaced);
 }
 
 static void pool_row_unref(void *row)
@@ -51,6 +52,7 @@ static void pool_row_unref(void *row)
     blob_unref(((struct pool *)row)->text);
     blob_unref(((struct pool *)row)->levels);
     blob_unref(((struct pool *)row)->refusal);
+    blob_unref(((struct pool *)row)->replaced);
 }
 
 static void node_row_ref(void *row)

@@ -43,6 +43,7 @@ static const struct record_field launch_fields[] = {
     STATE_TIME(struct launch, join_by_ms, .since = STATE_VERSION_ELASTIC),
     STATE_TIME(struct launch, idle_ms, .since = STATE_VERSION_ELASTIC),
     LAUNCH(UINT, leave, LEAVE_COUNT - 1, .since = STATE_VERSION_POOLS),
+    STATE_TIME(struct launch, unfit_ms, .since = STATE_VERSION_POOLS),
 };
 
 static void launch_put(const struct core *core, const void *row, struct buf *out)
@@ -58,12 +59,13 @@ static bool node_sound(const struct core *core, const struct launch *launch)
 {
     const struct node *node = table_get(&core->nodes, launch->node.v);
     if (!elastic_pool(query_pool(core, launch->pool))) {
-        return launch->idle_ms == 0 && launch->join_by_ms == 0 && launch->leave == LEAVE_NOT;
+        return launch->idle_ms == 0 && launch->join_by_ms == 0 && launch->unfit_ms == 0 &&
+               launch->leave == LEAVE_NOT;
     }
     if (node == NULL) {
-        return launch->idle_ms == 0 && launch->leave == LEAVE_NOT;
+        return launch->idle_ms == 0 && launch->unfit_ms == 0 && launch->leave == LEAVE_NOT;
     }
-    return node->launch.v == 0 &&
+    return node->launch.v == 0 && (launch->unfit_ms == 0 || node->troubled) &&
            (launch->idle_ms != 0) == (node->instance_count + node->claim_count == 0);
 }
 

@@ -20,6 +20,8 @@ static const struct record_field node_fields[] = {
     STATE_YES(struct node, locked, .since = STATE_VERSION_POOLS),
     STATE_FIELD(struct node, UINT, drain_busy, 0, BUSY_COUNT - 1, .since = STATE_VERSION_POOLS),
     STATE_TIME(struct node, drain_by_ms, .since = STATE_VERSION_POOLS),
+    STATE_TIME(struct node, removed_ms, .since = STATE_VERSION_POOLS),
+    STATE_YES(struct node, provided, .since = STATE_VERSION_POOLS),
 };
 
 /* Are all named resources of the spec known, and is the spec within its limits? */
@@ -46,7 +48,8 @@ static bool node_get(struct state_reader *r, uint64_t id, const void *row)
                                 ? table_get(&r->core->pools, read->pool.v) != NULL
                                 : query_pool(r->core, read->pool) != NULL;
     if (r->in.bad || !pool_there || (read->drain_by_ms != 0 && !read->draining) ||
-        !names_known(r->core, &spec) || query_node_named(r->core, spec.name) != NULL) {
+        (read->removed_ms != 0 && read->state != NODE_REMOVED) || !names_known(r->core, &spec) ||
+        query_node_named(r->core, spec.name) != NULL) {
         return false;
     }
     struct fact fact = {0};
@@ -62,11 +65,13 @@ static bool node_get(struct state_reader *r, uint64_t id, const void *row)
     node->locked = read->locked;
     node->drain_busy = read->drain_busy;
     node->drain_by_ms = read->drain_by_ms;
+    node->provided = read->provided;
     change_node_close(r->core, node, &before);
     if (read->state != NODE_SILENT) {
         struct fact change = {0};
         change.node_state.node.v = (uint32_t)id;
         change.node_state.state = (enum node_state)read->state;
+        change.time_ms = read->removed_ms;
         change_node_state(r->core, &change);
     }
     return true;

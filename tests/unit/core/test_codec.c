@@ -415,6 +415,25 @@ static void fill_node_locked(struct fact *fact)
     fact->node_locked.locked = true;
 }
 
+static void fill_replacing(struct fact *fact)
+{
+    fact->replacing.pool.v = 2;
+    fact->replacing.row = (struct replacement){.at_once = 2,
+                                               .total = 5,
+                                               .begun = 3,
+                                               .busy = BUSY_REQUEUE,
+                                               .upto = {70},
+                                               .cursor = {68},
+                                               .since_ms = 1700000000000};
+    fact->replacing.words = "no capacity";
+}
+
+static void fill_node_forgotten(struct fact *fact)
+{
+    fact->node_forgotten.node.v = 9;
+    fact->node_forgotten.name = "burst-9";
+}
+
 /* The next type behind this number. Some numbers have no type. */
 static unsigned type_next(unsigned type)
 {
@@ -472,6 +491,8 @@ static void fact_of(enum fact_type type, struct fact *fact)
         [FACT_HOLD_ENDED] = fill_task_queued,
         [FACT_NODE_LEAVING] = fill_node_leaving,
         [FACT_NODE_LOCKED] = fill_node_locked,
+        [FACT_POOL_REPLACING] = fill_replacing,
+        [FACT_NODE_FORGOTTEN] = fill_node_forgotten,
     };
     *fact = (struct fact){
         .type = type, .version = 1, .time_ms = 1700000000000, .actor = "user:x", .cause = "r-1"};

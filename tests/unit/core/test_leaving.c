@@ -258,6 +258,162 @@ static void a_drain_with_a_deadline_requeues_what_still_runs(void **state)
     org_done(&org);
 }
 
+enum { LAUNCHES = 12 }; /* more than a test makes */
+
+static enum verdict replace(struct org *org, uint32_t at_once)
+{
+    return rig_do(&org->rig, (struct input){.type = INPUT_POOL_REPLACE,
+                                            .replace = {.pool = org_pool_id, .at_once = at_once}});
+}
+
+/* The machines that should end are gone, the nodes that are wanted join. Returns how many joined. */
+static size_t turn(struct org *org)
+{
+    later(org, 0);
+    size_t joined = 0;
+    for (uint64_t id = 1; id <= LAUNCHES; id++) {
+        const struct launch *row = launch(org, id);
+        if (row != NULL && row->state == LAUNCH_ENDING) {
+            says(org, id, PROVIDER_GONE, "");
+        }
+    }
+    (void)org_pass(org);
+    for (uint64_t id = 1; id <= LAUNCHES; id++) {
+        const struct launch *row = launch(org, id);
+        if (row != NULL && row->node.v == 0) {
+            (void)joins(org, (unsigned)id);
+            joined++;
+        }
+    }
+    return joined;
+}
+
+static void nodes_are_replaced_one_after_the_other(void **state)
+{
+    (void)state;
+    struct org org;
+    three(&org);
+    assert_int_equal(edit(&org, launch(&org, 2)->node,
+                          (struct node_edit){.fields = NODE_EDIT_LOCK, .locked = true}),
+                     VERDICT_OK);
+    assert_int_equal(replace(&org, 1), VERDICT_OK);
+    assert_int_equal(pool_of(&org)->replacement.total, 2);
+    later(&org, 0);
+    assert_int_equal(pool_of(&org)->launch_live, 2); /* one leaves, and no more until it is gone */
+    assert_int_equal(rig_count(&org.rig, FACT_NODE_LEAVING), 1);
+    later(&org, 0);
+    assert_int_equal(pool_of(&org)->launch_live, 2);
+    for (unsigned i = 0; i < 6; i++) {
+        assert_true(turn(&org) <= 1);
+        assert_true(pool_of(&org)->launch_live >= 2);
+    }
+    assert_int_equal(pool_of(&org)->replacement.at_once, 0);
+    assert_string_equal(query_pool_replaced(pool_of(&org)), "all nodes are replaced");
+    assert_null(launch(&org, 1));
+    assert_non_null(launch(&org, 2)); /* locked */
+    assert_null(launch(&org, 3));
+    assert_int_equal(pool_of(&org)->launch_live, 3);
+    org_done(&org);
+}
+
+static void a_replacement_stops_when_the_provider_fails(void **state)
+{
+    (void)state;
+    struct org org;
+    three(&org);
+    assert_int_equal(replace(&org, 1), VERDICT_OK);
+    later(&org, 0);
+    (void)org_pass(&org);
+    says(&org, 4, PROVIDER_FAILED, "no capacity");
+    later(&org, 0);
+    assert_int_equal(pool_of(&org)->replacement.at_once, 0);
+    assert_int_equal(pool_of(&org)->replacement.begun, 1);
+    assert_string_equal(query_pool_replaced(pool_of(&org)), "no capacity");
+    later(&org, IDLE_MS);
+    assert_int_equal(pool_of(&org)->launch_live, 2); /* the other two stay */
+    org_done(&org);
+}
+
+/* The agent of the node says what is wrong with the node; "": nothing is. */
+static void trouble(struct org *org, unsigned id, const char *words)
+{
+    char name[32];
+    struct arena arena;
+    struct node_spec spec;
+    arena_init(&arena);
+    (void)snprintf(name, sizeof name, "default-%u", id);
+    query_node_spec(org->rig.core, query_node_named(org->rig.core, name)->id, &arena, &spec);
+    spec.name = name;
+    spec.trouble = words;
+    assert_int_equal(
+        rig_do(&org->rig, (struct input){.type = INPUT_NODE_JOIN, .node = {.spec = &spec}}),
+        VERDICT_OK);
+    arena_done(&arena);
+}
+
+static void a_node_out_of_service_is_replaced_after_a_while(void **state)
+{
+    (void)state;
+    struct org org;
+    three(&org);
+    trouble(&org, 1, "the disk is full");
+    later(&org, NODE_UNFIT_MS - 1);
+    trouble(&org, 1, ""); /* it recovers by itself */
+    later(&org, NODE_UNFIT_MS);
+    assert_int_equal(pool_of(&org)->launch_live, 3);
+    trouble(&org, 1, "the disk is full");
+    later(&org, NODE_UNFIT_MS);
+    assert_int_equal(pool_of(&org)->launch_live, 2);
+    assert_string_equal(query_launch_words(launch(&org, 1)), "the disk is full");
+    assert_int_equal(asks(&org), 1);
+    later(&org, 0);
+    assert_int_equal(state_of(&org, 1), LAUNCH_ENDING);
+    org_done(&org);
+}
+
+static void a_node_that_lacks_what_was_promised_is_a_failed_launch(void **state)
+{
+    (void)state;
+    struct org org;
+    begin(&org, three_nodes);
+    (void)work(&org, 2, 1);
+    assert_int_equal(asks(&org), 1);
+    (void)rig_node(&org.rig, "default-1", 1, 0, 101); /* the pool promises two slots */
+    assert_int_equal(state_of(&org, 1), LAUNCH_ENDING);
+    assert_int_equal(pool_of(&org)->launch_failures, 1);
+    assert_string_equal(query_pool_refusal(pool_of(&org)),
+                        "its node has fewer slots than the pool promises");
+    assert_int_equal(asks(&org), 0); /* the pool waits before it asks again */
+    says(&org, 1, PROVIDER_GONE, "");
+    assert_true(pool_of(&org)->launch_retry_ms > org.rig.now_ms);
+    org.rig.now_ms = pool_of(&org)->launch_retry_ms;
+    assert_int_equal(asks(&org), 1);
+    org_done(&org);
+}
+
+static void rows_of_removed_nodes_leave_after_a_day(void **state)
+{
+    (void)state;
+    struct org org;
+    three(&org);
+    const node_id node = launch(&org, 3)->node;
+    assert_int_equal(scale(&org, 2, BUSY_WAIT, &node, 1), VERDICT_OK);
+    later(&org, 0);
+    later(&org, NODE_FORGET_MS);
+    assert_non_null(query_node(org.rig.core, node)); /* its machine may be up */
+    says(&org, 3, PROVIDER_GONE, "");
+    assert_int_equal(query_node(org.rig.core, node)->state, NODE_REMOVED);
+    later(&org, NODE_FORGET_MS - 1);
+    assert_non_null(query_node(org.rig.core, node));
+    later(&org, 1);
+    assert_int_equal(rig_count(&org.rig, FACT_NODE_FORGOTTEN), 1);
+    assert_null(query_node(org.rig.core, node));
+    /* Its number is not given again. */
+    const node_id next = rig_node(&org.rig, "other", 1, 0, 150);
+    assert_true(next.v > node.v);
+    org_done(&org);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -271,6 +427,11 @@ int main(void)
         cmocka_unit_test(locked_nodes_stay),
         cmocka_unit_test(a_node_that_leaves_can_be_resumed),
         cmocka_unit_test(a_drain_with_a_deadline_requeues_what_still_runs),
+        cmocka_unit_test(nodes_are_replaced_one_after_the_other),
+        cmocka_unit_test(a_replacement_stops_when_the_provider_fails),
+        cmocka_unit_test(a_node_out_of_service_is_replaced_after_a_while),
+        cmocka_unit_test(a_node_that_lacks_what_was_promised_is_a_failed_launch),
+        cmocka_unit_test(rows_of_removed_nodes_leave_after_a_day),
     };
     return cmocka_run_group_tests_name("leaving", tests, NULL, NULL);
 }
