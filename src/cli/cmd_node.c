@@ -47,10 +47,15 @@ static void cell_state(struct buf *out, const struct doc *item, int64_t now_ms)
     bool troubled = up && item_text(item, "trouble")[0] != '\0';
     bool draining = up && item_true(item, "draining");
     bool moving = up && item_text(item, "pool_next")[0] != '\0';
+    const bool leaving = up && item_text(item, "leaving")[0] != '\0';
     buf_add_str(out, troubled   ? "out of service"
+                     : leaving  ? "leaving"
                      : draining ? "draining"
                      : moving   ? "moving"
                                 : state);
+    if (item_true(item, "locked")) {
+        buf_add_str(out, ", locked");
+    }
 }
 
 /* Writes "gpu, as soon as nothing runs on the node". */
@@ -173,6 +178,8 @@ static const struct list_column node_fields[] = {
     {"chosen", "chosen by", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_chosen},
     {"state", "state", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_state},
     {"trouble", "out of service", COLUMN_TEXT, "trouble", COLUMN_ALWAYS, NULL},
+    {"leaving", "leaves because", COLUMN_TEXT, "leaving", COLUMN_ALWAYS, NULL},
+    {"drained-by", "drained by", COLUMN_TIME, "drain_by", COLUMN_ALWAYS, NULL},
     {"slots", "slots free", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_slots},
     {"cpu", "cpu free", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_cpu},
     {"memory", "memory free", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_memory},
@@ -270,10 +277,37 @@ static int each(struct cli *cli, size_t count, const struct node_change *change)
     return code;
 }
 
+/* Writes the body of a drain. With --within the tasks that still run then are requeued, unless --busy says otherwise. */
+static const char *drain_json(struct cli *cli)
+{
+    const bool within = args_has(&cli->args, "within");
+    const char *busy = args_text(&cli->args, "busy");
+    if (busy == NULL && !within) {
+        return "{\"draining\":true}";
+    }
+    return arena_fmt(&cli->arena, "{\"draining\":true,\"busy\":\"%s\",\"within\":%lld}",
+                     busy != NULL ? busy : "requeue",
+                     (long long)(args_duration(&cli->args, "within", 0) / 1000));
+}
+
 int cmd_node_drain(struct cli *cli)
 {
-    const struct node_change change = {"PATCH", str_of("{\"draining\":true}"),
+    const struct node_change change = {"PATCH", str_of(drain_json(cli)),
                                        "start nothing more on node", "takes no new tasks"};
+    return each(cli, cli->args.word_count, &change);
+}
+
+int cmd_node_lock(struct cli *cli)
+{
+    const struct node_change change = {"PATCH", str_of("{\"locked\":true}"), "lock node",
+                                       "is locked"};
+    return each(cli, cli->args.word_count, &change);
+}
+
+int cmd_node_unlock(struct cli *cli)
+{
+    const struct node_change change = {"PATCH", str_of("{\"locked\":false}"), "unlock node",
+                                       "is not locked"};
     return each(cli, cli->args.word_count, &change);
 }
 

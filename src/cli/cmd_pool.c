@@ -140,6 +140,12 @@ static void cell_provider(struct buf *out, const struct doc *item, int64_t now_m
     if (strcmp(type, "static") == 0 || type[0] == '\0') {
         return;
     }
+    const int64_t fixed = item_number(item, "provider.nodes", 0);
+    if (fixed > 0) {
+        buf_addf(out, "%s: %" PRId64 " node%s of %" PRId64 " slot%s", type, fixed,
+                 fixed == 1 ? "" : "s", slots, slots == 1 ? "" : "s");
+        return;
+    }
     buf_addf(out, "%s: %s to %s nodes of %" PRId64 " slot%s, a node without work goes after ", type,
              item_text(item, "provider.min"), item_text(item, "provider.max"), slots,
              slots == 1 ? "" : "s");
@@ -152,12 +158,34 @@ static void cell_launches(struct buf *out, const struct doc *item, int64_t now_m
     (void)now_ms;
     const int64_t starting = item_number(item, "launches.starting", 0);
     const int64_t ending = item_number(item, "launches.ending", 0);
+    const int64_t leaving = item_number(item, "launches.leaving", 0);
     if (starting > 0) {
         buf_addf(out, "%" PRId64 " on the way", starting);
     }
+    if (leaving > 0) {
+        buf_addf(out, "%s%" PRId64 " leave%s", starting > 0 ? ", " : "", leaving,
+                 leaving == 1 ? "s" : "");
+    }
     if (ending > 0) {
-        buf_addf(out, "%s%" PRId64 " end%s", starting > 0 ? ", " : "", ending,
+        buf_addf(out, "%s%" PRId64 " end%s", starting + leaving > 0 ? ", " : "", ending,
                  ending == 1 ? "s" : "");
+    }
+}
+
+/* Writes "2 of 5 nodes told to leave, 1 at once", or how the last replacement ended. */
+static void cell_replacement(struct buf *out, const struct doc *item, int64_t now_ms)
+{
+    (void)now_ms;
+    const struct doc *row = item_at(item, "replacement");
+    if (row == NULL || row->kind != DOC_MAP) {
+        return;
+    }
+    const int64_t at_once = item_number(row, "at_once", 0);
+    buf_addf(out, "%s of %s nodes told to leave", item_text(row, "begun"), item_text(row, "total"));
+    if (at_once > 0) {
+        buf_addf(out, ", %" PRId64 " at once", at_once);
+    } else {
+        buf_addf(out, "; ended: %s", item_text(row, "ended"));
     }
 }
 
@@ -195,6 +223,7 @@ static const struct list_column pool_fields[] = {
     {"line", "in line", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, market_cells_line_of_pool},
     {"instead", "instead", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, market_cells_alternatives},
     {"launches", "changing", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_launches},
+    {"replacement", "replacing", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_replacement},
     {"refusal", "provider says", COLUMN_TEXT, "launches.refusal", COLUMN_ALWAYS, NULL},
     {"retry", "asked again", COLUMN_TIME, "launches.retry_at", COLUMN_ALWAYS, NULL},
     {"draining", "draining", COLUMN_NUMBER, "nodes.draining", COLUMN_ALWAYS, NULL},
@@ -384,15 +413,17 @@ static bool provider_whole(struct cli *cli, struct error *e)
 {
     const char *type = args_text(&cli->args, "provider");
     const bool provides = type != NULL && strcmp(type, "static") != 0;
-    const bool bounded = args_has(&cli->args, "max") || args_has(&cli->args, "min");
+    const bool bounded =
+        args_has(&cli->args, "max") || args_has(&cli->args, "min") || args_has(&cli->args, "nodes");
     if (provides == bounded) {
         return true;
     }
-    (void)(provides ? fail(e, ERR_USAGE,
-                           "--provider %s needs --max N: how many nodes it may bring up", type)
-                    : fail(e, ERR_USAGE,
-                           "--min and --max need --provider local: a static pool has the "
-                           "nodes whose agents somebody starts"));
+    (void)(provides
+               ? fail(e, ERR_USAGE,
+                      "--provider %s needs --max N or --nodes N: how many nodes it brings up", type)
+               : fail(e, ERR_USAGE,
+                      "--min, --max and --nodes need --provider local: a static pool has the "
+                      "nodes whose agents somebody starts"));
     return false;
 }
 

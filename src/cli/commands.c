@@ -1,13 +1,13 @@
 /* commands.c - the command table, first part: the commands of every day. The other parts are in
- * commands_account.c, commands_config.c and commands_admin.c.
+ * commands_account.c, commands_config.c, commands_scale.c and commands_admin.c.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/cmd.h"
 #include "cli/flags.h"
 
 const struct command *const command_tables[] = {
     commands_first,  commands_task,    commands_self, commands_pool,
-    commands_flavor, commands_account, commands_node, commands_config,
-    commands_admin,  commands_tls,     NULL,
+    commands_scale,  commands_flavor, commands_account, commands_node, commands_lock,
+    commands_config, commands_admin,  commands_tls,     NULL,
 };
 
 static const struct flag flags_up[] = {

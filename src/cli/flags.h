@@ -4,15 +4,16 @@
 
 #include "cli/command.h"
 
-extern const struct flag flags_json[];      /* --json */
-extern const struct flag flags_list[];      /* flags of every list */
-extern const struct flag flags_show[];      /* flags of every `show` */
-extern const struct flag flags_yes[];       /* --yes */
-extern const struct flag flags_dry_run[];   /* --dry-run of commands that change something */
-extern const struct flag flags_asks[];      /* the request of an instance */
-extern const struct flag flags_task[];      /* the other fields of a task: `run` and `submit` */
-extern const struct flag flags_dir[];       /* --dir of a `weir up` */
-extern const struct flag flags_pool[];      /* the fields of a pool: `create` and `edit` */
+extern const struct flag flags_json[];    /* --json */
+extern const struct flag flags_list[];    /* flags of every list */
+extern const struct flag flags_show[];    /* flags of every `show` */
+extern const struct flag flags_yes[];     /* --yes */
+extern const struct flag flags_dry_run[]; /* --dry-run of commands that change something */
+extern const struct flag flags_asks[];    /* the request of an instance */
+extern const struct flag flags_task[];    /* the other fields of a task: `run` and `submit` */
+extern const struct flag flags_dir[];     /* --dir of a `weir up` */
+extern const struct flag flags_pool[];    /* the fields of a pool: `create` and `edit` */
+extern const struct flag flags_drain[];   /* what becomes of the tasks on a node that is drained */
 extern const struct flag flags_task_edit[]; /* the fields of a task that can change */
 extern const struct flag flags_flavor[];    /* the fields of a flavor: `create` and `edit` */
 /* The fields of an account, except its place in the tree. */
@@ -22,6 +23,9 @@ extern const struct flag flags_quota[]; /* the fields of a quota, except its amo
 extern const struct command commands_first[];
 extern const struct command commands_task[];
 extern const struct command commands_pool[];
+extern const struct command
+    commands_scale[]; /* behind commands_pool: completion wants a group together */
+extern const struct command commands_lock[]; /* behind commands_node */
 extern const struct command commands_flavor[];
 extern const struct command commands_account[];
 extern const struct command commands_node[];

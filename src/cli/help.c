@@ -43,9 +43,11 @@ void help_all(FILE *out)
     section("Tasks", commands_task, out);
     section("Answers", commands_self, out);
     section("Pools", commands_pool, out);
+    section("Size of pools", commands_scale, out);
     section("Flavors", commands_flavor, out);
     section("Sharing", commands_account, out);
     section("Nodes", commands_node, out);
+    section("Nodes that stay", commands_lock, out);
     section("Configuration", commands_config, out);
     section("Administration", commands_admin, out);
     section("TLS", commands_tls, out);

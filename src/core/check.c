@@ -76,6 +76,11 @@ static void check_node(struct expected *expected, const struct node *node)
     if (node->state == NODE_REMOVED) {
         must(node->instance_count == 0);
         must(node->claim_count == 0);
+        if (node->provided && node->launch.v == 0) {
+            expect(expected, ORDER_DEADLINE,
+                   (struct okey){{(uint64_t)(node->removed_ms + NODE_FORGET_MS), DEADLINE_FORGET,
+                                  node->id.v}});
+        }
         return;
     }
     if (node->leaving_count > 0 || node->claim_count > 0) {
@@ -85,6 +90,11 @@ static void check_node(struct expected *expected, const struct node *node)
     if (node->gpu_memory_bytes > 0) {
         expect(expected, ORDER_GPU_MEMORY,
                (struct okey){{node->pool.v, (uint64_t)node->gpu_memory_bytes, node->id.v}});
+    }
+    if (node->drain_by_ms != 0) {
+        must(node->draining);
+        expect(expected, ORDER_DEADLINE,
+               (struct okey){{(uint64_t)node->drain_by_ms, DEADLINE_DRAIN, node->id.v}});
     }
     must(query_pool(core, node->pool) != NULL);
     expect(expected, ORDER_POOL_NODE, (struct okey){{node->pool.v, node->id.v}});

@@ -3,6 +3,7 @@
 #include "base/must.h"
 #include "core/check.h"
 #include "core/model/launch.h"
+#include "core/model/leave.h"
 #include "core/model/limits.h"
 #include "core/model/node.h"
 #include "core/model/oindex.h"
@@ -29,12 +30,24 @@ static void expect(struct launch_check *expected, enum order order, struct okey 
 static void check_launch_node(struct launch_check *expected, const struct launch *launch)
 {
     const struct node *node = table_get(&expected->core->nodes, launch->node.v);
-    const bool live = launch->state != LAUNCH_ENDING;
+    const bool live = launch->state != LAUNCH_ENDING && launch->leave == LEAVE_NOT;
+    must(launch->leave == LEAVE_NOT || node != NULL);
+    must(launch->locked == (node != NULL && node->locked));
+    if (launch->state != LAUNCH_ENDING && !live && launch->idle_ms != 0) {
+        expect(expected, ORDER_DEADLINE,
+               (struct okey){{(uint64_t)launch->idle_ms, DEADLINE_LEAVE, launch->id.v}});
+    }
+    if (live && launch->unfit_ms != 0 && !launch->locked) {
+        must(node->troubled);
+        expect(expected, ORDER_DEADLINE,
+               (struct okey){
+                   {(uint64_t)(launch->unfit_ms + NODE_UNFIT_MS), DEADLINE_UNFIT, launch->id.v}});
+    }
     if (live && node == NULL && launch->join_by_ms != 0) {
         expect(expected, ORDER_DEADLINE,
                (struct okey){{(uint64_t)launch->join_by_ms, DEADLINE_JOIN, launch->id.v}});
     }
-    if (live && launch->idle_ms != 0) {
+    if (live && launch->idle_ms != 0 && !launch->locked) {
         expect(expected, ORDER_LAUNCH_IDLE,
                (struct okey){{launch->pool.v, (uint64_t)launch->idle_ms, launch->id.v}});
     }
@@ -48,18 +61,26 @@ static void check_launch_node(struct launch_check *expected, const struct launch
 static void check_pool_launches(struct launch_check *expected, const struct pool *pool)
 {
     const struct core *core = expected->core;
-    uint32_t counts[3] = {0};
+    uint32_t counts[4] = {0};
     for (const struct launch *launch = query_launch_next(core, (launch_id){0}); launch != NULL;
          launch = query_launch_next(core, launch->id)) {
         const bool own = launch->pool.v == pool->id.v;
-        const bool live = own && launch->state != LAUNCH_ENDING;
+        const bool live = own && launch->state != LAUNCH_ENDING && launch->leave == LEAVE_NOT;
         counts[0] += own;
         counts[1] += live;
         counts[2] += live && launch->node.v == 0;
+        counts[3] += own && launch->state != LAUNCH_ENDING && launch->leave != LEAVE_NOT;
     }
     must(counts[0] == pool->launch_count);
     must(counts[1] == pool->launch_live);
     must(counts[2] == pool->launch_starting);
+    must(counts[3] == pool->launch_leaving);
+    must(elastic_replaces(pool) == (pool->replace_ms != 0));
+    if (pool->replace_ms != 0) {
+        must(pool->replace_ms == pool->replacement.since_ms);
+        expect(expected, ORDER_DEADLINE,
+               (struct okey){{(uint64_t)pool->replace_ms, DEADLINE_REPLACE, pool->id.v}});
+    }
     must((elastic_shrink_first(core, pool) != NULL) == (pool->shrink_ms != 0));
     if (pool->shrink_ms != 0) {
         expect(expected, ORDER_DEADLINE,

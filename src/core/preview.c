@@ -218,8 +218,11 @@ static bool edit_repeats(const struct core *a, const struct core *b, const struc
     if (in->type == INPUT_NODE_EDIT) {
         query_node_spec(a, in->node.node, arena, &nodes[0]);
         query_node_spec(b, in->node.node, arena, &nodes[1]);
-        return query_node(a, in->node.node)->draining == query_node(b, in->node.node)->draining &&
-               labels_equal(&nodes[0], &nodes[1]);
+        const struct node *one = query_node(a, in->node.node);
+        const struct node *other = query_node(b, in->node.node);
+        return one->draining == other->draining && one->locked == other->locked &&
+               one->drain_by_ms == other->drain_by_ms &&
+               one->leaving_count == other->leaving_count && labels_equal(&nodes[0], &nodes[1]);
     }
     return in->type == INPUT_QUOTA_SET && quota_equal(a, b, in, arena);
 }

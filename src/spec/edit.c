@@ -101,34 +101,54 @@ static void labels_read(const struct doc_value *v, void *object)
     (void)object_read_labels(v, NODE_LABELS_MAX, true, &edit->labels, &edit->label_count);
 }
 
+static void locked_read(const struct doc_value *v, void *object)
+{
+    struct node_edit *edit = object;
+    edit->fields |= NODE_EDIT_LOCK;
+    (void)fields_value_bool(v, &edit->locked);
+}
+
 static void busy_read(const struct doc_value *v, void *object)
 {
     struct node_edit *edit = object;
     const char *word;
-    if (!fields_value_text(v, SIZE_MAX, &word)) {
-        return;
+    edit->fields |= NODE_EDIT_BUSY;
+    if (fields_value_text(v, SIZE_MAX, &word) && !names_busy_parse(word, &edit->busy)) {
+        fields_problem(v, "it is wait, requeue, kill or refuse, not '%.40s'", word);
     }
-    for (unsigned i = 0; i < BUSY_COUNT; i++) {
-        if (strcmp(word, names_busy((enum busy)i)) == 0) {
-            edit->busy = (enum busy)i;
-            edit->fields |= NODE_EDIT_BUSY;
-            return;
-        }
-    }
-    fields_problem(v, "it is wait, requeue, kill or refuse, not '%.40s'", word);
 }
 
-static const struct field node_edit_fields[] = {{.name = "draining", .read = draining_read},
-                                                {.name = "labels", .read = labels_read},
-                                                {.name = "busy", .read = busy_read},
-                                                {0}};
+static const struct field node_edit_fields[] = {
+    {.name = "draining", .read = draining_read},
+    {.name = "labels", .read = labels_read},
+    {.name = "locked", .read = locked_read},
+    {.name = "busy", .read = busy_read},
+    {.name = "within", .read = fields_duration, .offset = offsetof(struct node_edit, within_ms)},
+    {0}};
+
+/* Checks what is said of the tasks on a node that is drained. */
+static void node_busy_check(const struct doc_value *v, const struct node_edit *edit)
+{
+    const bool drains = edit->fields & NODE_EDIT_DRAIN && edit->drain;
+    const bool busy = (edit->fields & NODE_EDIT_BUSY) != 0;
+    const bool labels = (edit->fields & NODE_EDIT_LABELS) != 0;
+    if ((busy && !drains && !labels) || (edit->within_ms != 0 && !drains)) {
+        fields_problem_in(v, busy ? "busy" : "within", "it goes with draining: true%s",
+                          busy ? ", or with labels" : "");
+    } else if (edit->within_ms > 0 &&
+               (!busy || (edit->busy != BUSY_REQUEUE && edit->busy != BUSY_KILL))) {
+        fields_problem_in(v, "within", "it goes with busy: requeue or busy: kill");
+    }
+}
 
 static void node_edit_read(const struct doc_value *v, void *object)
 {
     struct node_edit *edit = object;
     *edit = (struct node_edit){0};
-    if (fields_read(v, node_edit_fields, edit) && (edit->fields & NODE_EDIT_STORED) == 0) {
-        fields_problem(v, "nothing to change; give draining, labels or both");
+    if (fields_read(v, node_edit_fields, edit) && (edit->fields & ~(uint32_t)NODE_EDIT_BUSY) == 0) {
+        fields_problem(v, "nothing to change; give draining, labels, locked or several of these");
+    } else {
+        node_busy_check(v, edit);
     }
 }
 

@@ -81,6 +81,26 @@ static const struct field provider_fields[] = {
 };
 #undef FIELD
 
+/* Reads a fixed size: `nodes` is min and max, too. New bounds without `nodes` end a fixed size. */
+static void size_read(const struct doc_value *v, struct pool_spec *spec)
+{
+    const bool bounds = fields_given(v, "min") != NULL || fields_given(v, "max") != NULL;
+    const bool fixed = fields_given(v, "nodes") != NULL;
+    if (!fixed) {
+        spec->nodes_fixed = bounds ? 0 : spec->nodes_fixed;
+        return;
+    }
+    if (bounds && spec->nodes_fixed > 0 &&
+        (spec->nodes_min != spec->nodes_fixed || spec->nodes_max != spec->nodes_fixed)) {
+        fields_problem_in(v, "nodes", "a pool has a fixed number of nodes, or a min and a max");
+        return;
+    }
+    if (!bounds) {
+        spec->nodes_min = spec->nodes_fixed;
+        spec->nodes_max = spec->nodes_fixed;
+    }
+}
+
 /* Checks the type of a provider first. After an unknown type the other fields are not checked: further problems
  * would distract from the type. */
 static void provider_read(const struct doc_value *v, void *object)
@@ -95,7 +115,11 @@ static void provider_read(const struct doc_value *v, void *object)
         fields_problem(&at, "'%.40s' does not exist yet; the types are: static local", word);
         return;
     }
-    if (fields_read(v, provider_fields, object) && spec->nodes_min > spec->nodes_max) {
+    if (!fields_read(v, provider_fields, object)) {
+        return;
+    }
+    size_read(v, spec);
+    if (spec->nodes_min > spec->nodes_max) {
         fields_problem_in(v, "min", "it is %u and max is %u; a min up to the max would do",
                           spec->nodes_min, spec->nodes_max);
     }

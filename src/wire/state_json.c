@@ -74,6 +74,20 @@ static void contested_json(struct json_out *j, const struct core *core, const st
     json_out_put(j, "]}");
 }
 
+/* Writes the replacement of the pool's nodes: the one under way, or how the last one ended. */
+static void replacement_json(struct json_out *j, const struct pool *pool)
+{
+    const struct replacement *row = &pool->replacement;
+    json_out_key(j, "replacement");
+    if (row->since_ms == 0) {
+        json_out_null(j);
+        return;
+    }
+    json_out_put(j, "{at_once:%u,total:%u,begun:%u,busy:%s,since:%td,ended:%s}", row->at_once,
+                 row->total, row->begun, names_busy((enum busy)row->busy), row->since_ms,
+                 query_pool_replaced(pool));
+}
+
 void state_json_pool(struct json_out *j, const struct core *core, const struct pool *pool,
                      struct arena *arena)
 {
@@ -102,12 +116,14 @@ void state_json_pool(struct json_out *j, const struct core *core, const struct p
     json_out_put(j, "budgets:{");
     budget_json(j, "idle", &idle);
     budget_json(j, "loss", &loss);
-    json_out_put(j, "},launches:{live:%u,starting:%u,ending:%u,failed:%u,refusal:%s",
-                 pool->launch_live, pool->launch_starting, pool->launch_count - pool->launch_live,
-                 pool->launch_failures, query_pool_refusal(pool));
+    json_out_put(j, "},launches:{live:%u,starting:%u,ending:%u,leaving:%u,failed:%u,refusal:%s",
+                 pool->launch_live, pool->launch_starting,
+                 pool->launch_count - pool->launch_live - pool->launch_leaving,
+                 pool->launch_leaving, pool->launch_failures, query_pool_refusal(pool));
     json_out_put(j, "retry_at:%td},", pool->launch_retry_ms);
     flavor_json_market(j, core, pool, arena);
     contested_json(j, core, pool);
+    replacement_json(j, pool);
     json_out_put(j, "created_at:%td}", pool->created_ms);
 }
 
@@ -165,10 +181,13 @@ void state_json_node(struct json_out *j, const struct core *core, const struct n
     struct node_spec spec;
     struct attempt_key key = {0};
     query_node_spec(core, node->id, arena, &spec);
-    json_out_put(j, "{name:%s,pool:%s,state:%s,draining:%i,trouble:%s,unprevented:%s",
+    const struct launch *launch = query_launch(core, node->launch);
+    const bool leaves = launch != NULL && launch->leave != LEAVE_NOT;
+    json_out_put(j, "{name:%s,pool:%s,state:%s,draining:%i,drain_by:%td,leaving:%s,locked:%i",
                  query_node_name(core, node->id), query_pool_name(core, node->pool),
-                 names_node_state((enum node_state)node->state), node->draining, spec.trouble,
-                 spec.unprevented);
+                 names_node_state((enum node_state)node->state), node->draining, node->drain_by_ms,
+                 leaves ? query_launch_words(launch) : "", node->locked);
+    json_out_put(j, "trouble:%s,unprevented:%s", spec.trouble, spec.unprevented);
     part_json_labels(j, "labels", spec.labels, spec.label_count);
     node_pool_json(j, core, node);
     node_resources_json(j, core, node);

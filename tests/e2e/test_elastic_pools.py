@@ -133,5 +133,14 @@ def test_another_agent_takes_the_tasks_over(weir):
     w.weir("wait", task)
     assert (out / "ran").read_text() == "x\n"
     w.wait_until(lambda: machines(w) == [] and list((w.dir / "local").iterdir()) == [], "nothing is left")
-    tokens = [t for t in w.api("GET", "tokens").json["items"] if t["name"].startswith("burst")]
-    assert not [t for t in tokens if t["scope"] == "node"]
+    w.wait_until(lambda: not [t for t in w.api("GET", "tokens").json["items"] if t["scope"] == "node" and t["name"].startswith("burst")],
+                 "its credential is gone")
+
+
+def test_a_node_with_many_files_goes_too(weir):
+    """Another process removes the directory, so that the server answers meanwhile."""
+    w = weir()
+    w.weir("pool", "create", "burst", "--provider", "local", "--max", "1", "--idle", "1s")
+    w.weir("run", "--pool", "burst", "--", "sh", "-c",
+           "cd \"$WEIR_JOB_DIR\"; mkdir many; cd many; for i in $(seq 3000); do : > file$i; done; chmod 555 .")
+    w.wait_until(lambda: nodes(w, "burst") == [] and list((w.dir / "local").iterdir()) == [], "nothing is left")

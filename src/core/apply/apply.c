@@ -172,8 +172,12 @@ void apply(struct core *core, const struct fact *fact)
         [FACT_FLAVOR_DELETED] = change_flavor_delete,
         [FACT_FLAVOR_WAITS] = apply_pool_waits,
         [FACT_NODE_MOVED] = membership_moved,
+        [FACT_NODE_LEAVING] = apply_leave_node,
+        [FACT_NODE_LOCKED] = apply_leave_locked,
+        [FACT_POOL_REPLACING] = apply_leave_replacing,
+        [FACT_NODE_FORGOTTEN] = apply_leave_forgotten,
     };
-    must(fact_type_known(fact->type));
+    must(fact_type_known((uint64_t)fact->type));
     must(fact->time_ms >= core->time_ms);
     core->seq++;
     if (fact->type == FACT_SERVER_STARTED) {

@@ -32,6 +32,8 @@ void apply_node_edited(struct core *core, const struct fact *fact)
     must(node->state != NODE_REMOVED);
     if (edit->fields & NODE_EDIT_DRAIN) {
         node->draining = edit->drain;
+        node->drain_by_ms = 0;
+        node->drain_busy = 0;
     }
     if (edit->fields & NODE_EDIT_LABELS) {
         spec.labels = edit->labels;
@@ -43,6 +45,9 @@ void apply_node_edited(struct core *core, const struct fact *fact)
     }
     arena_done(&arena);
     change_node_close(core, node, &before);
+    if (node->launch.v != 0 && edit->fields & NODE_EDIT_DRAIN && !edit->drain) {
+        change_launch_leave(core, node->launch, LEAVE_NOT, "");
+    }
     if (edit->fields & NODE_EDIT_LABELS) {
         change_pool_relabelled(core, node->pool);
     }

@@ -86,6 +86,8 @@ enum verdict decide(const struct core *core, const struct input *in, struct fact
         [INPUT_FLAVOR_DELETE] = decide_flavor_delete,
         [INPUT_POOL_CLOSE] = decide_life_close,
         [INPUT_POOL_RESTORE] = decide_life_restore,
+        [INPUT_POOL_SCALE] = decide_scale,
+        [INPUT_POOL_REPLACE] = decide_replace,
     };
     must((unsigned)in->type < INPUT_TYPE_COUNT);
     must(in->now_ms >= core->time_ms);

@@ -56,6 +56,8 @@ enum verdict decide_launch_provider(struct step *step);
 enum verdict decide_life_close(struct step *step);
 enum verdict decide_life_delete(struct step *step);
 enum verdict decide_life_restore(struct step *step);
+enum verdict decide_scale(struct step *step);
+enum verdict decide_replace(struct step *step);
 
 /* May the pool (NULL: a new one) have the flavor that the spec names? */
 enum verdict decide_flavor_pool(struct step *step, const struct pool *pool,
@@ -67,6 +69,8 @@ void decide_launch_node(struct step *step, const struct pool *pool, node_id node
 /* Deadlines have come: a node of the pool goes; the agent of a launch did not join in time. */
 void decide_launch_shrink(struct step *step, const struct core *core, pool_id id);
 void decide_launch_late(struct step *step, const struct core *core, launch_id id);
+/* The replacement of the pool's nodes goes on or ends. */
+void decide_replace_next(struct step *step, const struct core *core, pool_id id);
 
 /* Deadlines have come: the state of the pool has changed; the pool can no longer be restored and goes. */
 void decide_life_state(struct step *step, const struct core *core, pool_id id);

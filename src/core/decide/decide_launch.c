@@ -104,9 +104,13 @@ void decide_launch_node(struct step *step, const struct pool *pool, node_id node
         joins(core, launch, query_node(core, node))) {
         /* A machine that is to end takes no work, and its node goes with it. */
         const bool ending = launch->state == LAUNCH_ENDING;
+        const char *lacks = elastic_short(pool, query_node(core, node));
         struct fact *fact = changed(step, launch);
-        fact->launch.state = ending ? LAUNCH_ENDING : LAUNCH_RUNNING;
+        fact->launch.state = ending || lacks != NULL ? LAUNCH_ENDING : LAUNCH_RUNNING;
         fact->launch.node = node;
+        if (!ending && lacks != NULL) {
+            fact->launch.words = lacks;
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/must.h"
 #include "core/decide/decide.h"
+#include "core/decide/decide_leave.h"
 #include "core/decide/settle.h"
 #include "core/decide/step.h"
 #include "core/model/blob.h"
@@ -255,7 +256,29 @@ enum verdict decide_node_edit(struct step *step)
     if (!spec_limits_node(&labels, &limit, &max)) {
         return step_refuse_limit(step, limit, max);
     }
-    return decide_member_edit(step, node, edit);
+    const bool drains = edit->fields & NODE_EDIT_BUSY && edit->fields & NODE_EDIT_DRAIN && edit->drain;
+    if (drains && decide_leave_refused(step, node, edit->busy)) {
+        return VERDICT_CONFLICT;
+    }
+    if ((edit->fields & NODE_EDIT_STORED) != 0) {
+        const enum verdict verdict = decide_member_edit(step, node, edit);
+        if (verdict != VERDICT_OK) {
+            return verdict;
+        }
+    }
+    if (drains) {
+        const int64_t by_ms = edit->within_ms > 0 ? step->in->now_ms + edit->within_ms : 0;
+        decide_leave_node(step, node->id,
+                          &(struct leaving){.busy = edit->busy,
+                                            .by_ms = by_ms,
+                                            .words = "a user drains the node"});
+    }
+    if (edit->fields & NODE_EDIT_LOCK && node->locked != edit->locked) {
+        struct fact *fact = step_fact(step, FACT_NODE_LOCKED);
+        fact->node_locked.node = node->id;
+        fact->node_locked.locked = edit->locked;
+    }
+    return VERDICT_OK;
 }
 
 enum verdict decide_node_remove(struct step *step)

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/must.h"
 #include "core/decide/decide.h"
+#include "core/decide/decide_leave.h"
 #include "core/decide/settle.h"
 #include "core/decide/step.h"
 #include "core/model/claim.h"
@@ -115,6 +116,26 @@ static void deadline_come(struct step *step, const struct core *core, struct oke
     }
     if (key.at[1] == DEADLINE_DELETE) {
         decide_life_gone(step, core, (pool_id){(uint32_t)key.at[2]});
+        return;
+    }
+    if (key.at[1] == DEADLINE_LEAVE) {
+        decide_leave_left(step, core, (launch_id){key.at[2]});
+        return;
+    }
+    if (key.at[1] == DEADLINE_DRAIN) {
+        decide_leave_late(step, core, (node_id){(uint32_t)key.at[2]});
+        return;
+    }
+    if (key.at[1] == DEADLINE_UNFIT) {
+        decide_leave_unfit(step, core, (launch_id){key.at[2]});
+        return;
+    }
+    if (key.at[1] == DEADLINE_REPLACE) {
+        decide_replace_next(step, core, (pool_id){(uint32_t)key.at[2]});
+        return;
+    }
+    if (key.at[1] == DEADLINE_FORGET) {
+        decide_leave_forget(step, core, (node_id){(uint32_t)key.at[2]});
         return;
     }
     const struct instance *instance = query_instance(core, id, (uint32_t)key.at[3]);

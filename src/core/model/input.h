@@ -48,9 +48,11 @@ enum input_type {
     INPUT_FLAVOR_DELETE,
     INPUT_POOL_CLOSE,   /* no task starts in the pool any more, and its nodes go */
     INPUT_POOL_RESTORE, /* a closed or deleted pool is open again */
+    INPUT_POOL_SCALE,   /* the size of a pool with a provider changes, or nodes are to leave it */
+    INPUT_POOL_REPLACE, /* all nodes of a pool with a provider are replaced, some at a time */
 };
 
-enum { INPUT_TYPE_COUNT = INPUT_POOL_RESTORE + 1 };
+enum { INPUT_TYPE_COUNT = INPUT_POOL_REPLACE + 1 };
 
 enum report_type {
     REPORT_STARTED,
@@ -90,8 +92,8 @@ enum {
 
 /* Edits that change the request of an instance. */
 enum { TASK_EDIT_REQUEST = TASK_EDIT_resources | TASK_EDIT_avoid | TASK_EDIT_node_labels };
-/* NODE_EDIT_BUSY is not part of the fact node-edited: what it does has facts of its own. */
-enum { NODE_EDIT_DRAIN = 1, NODE_EDIT_LABELS = 2, NODE_EDIT_BUSY = 8 };
+/* NODE_EDIT_LOCK and NODE_EDIT_BUSY are not part of the fact node-edited: they have facts of their own. */
+enum { NODE_EDIT_DRAIN = 1, NODE_EDIT_LABELS = 2, NODE_EDIT_LOCK = 4, NODE_EDIT_BUSY = 8 };
 enum { NODE_EDIT_STORED = NODE_EDIT_DRAIN | NODE_EDIT_LABELS };
 
 /* An edit of a task. `fields` has a bit for each field of `spec` that the edit sets; other fields of `spec`
@@ -119,7 +121,10 @@ struct node_edit {
     bool drain;
     const struct label *labels;
     uint32_t label_count;
-    enum busy busy; /* what becomes of the tasks on a node that changes its pool by its labels */
+    bool locked;
+    /* what becomes of the tasks on a node that is drained, or that changes its pool by its labels */
+    enum busy busy;
+    int64_t within_ms; /* after this time; 0: at once */
 };
 
 struct submission {
@@ -195,6 +200,18 @@ struct input {
             const struct provider_answer *answers;
             uint32_t count;
         } provider;
+        struct {
+            pool_id pool;
+            const struct pool_spec *spec; /* the whole definition of the pool, with its new size */
+            const node_id *remove;        /* nodes that leave, whatever the size */
+            uint32_t remove_count;
+            enum busy busy;
+        } scale;
+        struct {
+            pool_id pool;
+            uint32_t at_once; /* 0: the replacement stops */
+            enum busy busy;
+        } replace;
         struct {
             pool_id pool;
             uint64_t work_max; /* budget in units of work */

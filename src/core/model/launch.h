@@ -30,8 +30,13 @@ struct launch {
     int64_t join_by_ms;
     /* since when the node has no work; 0: it has work, or there is no node yet */
     int64_t idle_ms;
+    int64_t
+        unfit_ms; /* since when the node is out of service; 0: it is in service, or there is none yet */
     uint8_t state; /* enum launch_state */
-    uint8_t pad[7];
+    uint8_t leave; /* enum leave: the machine ends once its node has no work */
+    /* the node is locked, a copy of the node's: the node goes neither by itself nor by a change of the pool's size */
+    uint8_t locked;
+    uint8_t pad[5];
     struct blob *zone; /* of the flavor, where the machine was asked for; NULL: none */
     struct blob *text; /* the provider's name for the machine, NUL, its last words, NUL */
 };

@@ -60,6 +60,9 @@ enum {
     STALE_GRACE_MS_DEFAULT = 60000,
     POOL_NODES_MAX = 10000, /* nodes that the provider of one pool brings up */
     HEADROOM_MAX = 1000000,
+    /* a node of a provider that is out of service for so long is replaced */
+    NODE_UNFIT_MS = 5 * 60 * 1000,
+    NODE_FORGET_MS = 24 * 60 * 60 * 1000, /* how long the row of a removed node stays */
     NODE_IDLE_MS_DEFAULT = 20 * 60 * 1000,
     MAX_STARTING_MS_DEFAULT = 20 * 60 * 1000,
     CONSOLIDATION_DEFAULT = 16,

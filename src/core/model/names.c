@@ -128,6 +128,9 @@ static const char *const reason_names[REASON_COUNT] = {
     [REASON_HAS_GROUPS] = "has-groups",
     [REASON_POOL_CLOSED] = "pool-closed",
     [REASON_POOL_DELETED] = "pool-deleted",
+    [REASON_NODE_LOCKED] = "node-locked",
+    [REASON_NODES_LOCKED] = "nodes-locked",
+    [REASON_NODE_BUSY] = "node-busy",
 };
 
 const char *names_eviction_rule(enum eviction_rule rule)
@@ -193,17 +196,6 @@ const char *names_pool_access(enum pool_access access)
         [ACCESS_DEDICATED] = "dedicated",
     };
     return (unsigned)access < POOL_ACCESS_COUNT ? names[access] : NULL;
-}
-
-const char *names_busy(enum busy busy)
-{
-    static const char *const names[BUSY_COUNT] = {
-        [BUSY_WAIT] = "wait",
-        [BUSY_REQUEUE] = "requeue",
-        [BUSY_KILL] = "kill",
-        [BUSY_REFUSE] = "refuse",
-    };
-    return (unsigned)busy < BUSY_COUNT ? names[busy] : NULL;
 }
 
 const char *names_pool_provider(enum pool_provider provider)
@@ -337,4 +329,38 @@ const char *names_length_source(enum length_source source)
         [LENGTH_BY_PROJECT] = "project", [LENGTH_BY_SITE] = "site",
     };
     return (unsigned)source < LENGTH_SOURCE_COUNT ? names[source] : NULL;
+}
+
+const char *names_busy(enum busy busy)
+{
+    static const char *const names[BUSY_COUNT] = {
+        [BUSY_WAIT] = "wait",
+        [BUSY_REQUEUE] = "requeue",
+        [BUSY_KILL] = "kill",
+        [BUSY_REFUSE] = "refuse",
+    };
+    return (unsigned)busy < BUSY_COUNT ? names[busy] : NULL;
+}
+
+bool names_busy_parse(const char *name, enum busy *ret)
+{
+    for (unsigned i = 0; i < BUSY_COUNT; i++) {
+        if (strcmp(name, names_busy((enum busy)i)) == 0) {
+            *ret = (enum busy)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+const char *names_leave(enum leave leave)
+{
+    static const char *const names[LEAVE_COUNT] = {
+        [LEAVE_NOT] = "drained",
+        [LEAVE_SCALED] = "scaled",
+        [LEAVE_REPLACED] = "replaced",
+        [LEAVE_UNFIT] = "unfit",
+    };
+    must((unsigned)leave < LEAVE_COUNT);
+    return names[leave];
 }

@@ -44,8 +44,10 @@ const char *names_pool_health(enum pool_health health);
 const char *names_pool_why(enum pool_why why);
 /* "public", "dedicated"; NULL beyond the last. */
 const char *names_pool_access(enum pool_access access);
-/* "wait", "requeue" …; NULL beyond the last. */
-const char *names_busy(enum busy busy);
 const char *names_task_state(enum task_state state);
 bool names_task_state_parse(const char *name, enum task_state *ret);
 const char *names_end_cause(enum end_cause cause);
+/* "wait", "requeue" …; NULL beyond the last. */
+const char *names_busy(enum busy busy);
+bool names_busy_parse(const char *name, enum busy *ret);
+const char *names_leave(enum leave leave); /* "drained", "scaled" … */

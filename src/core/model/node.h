@@ -27,7 +27,11 @@ struct node {
     uint8_t draining;
     /* the node became smaller than what runs on it: some free amount is negative */
     uint8_t overhang;
-    uint8_t troubled; /* the agent has put the node out of service: the spec says why */
+    uint8_t troubled;   /* the agent has put the node out of service: the spec says why */
+    uint8_t locked;     /* a user wants the node to stay */
+    uint8_t drain_busy; /* enum busy, for `drain_by_ms` */
+    uint8_t provided;   /* a provider brought the node up */
+    uint8_t pad;
     uint32_t named_count;
     uint32_t aux_max;
     uint32_t aux_used;       /* zero-slot instances on the node */
@@ -40,6 +44,9 @@ struct node {
     pool_id pool_next;
     uint16_t selector_matches;
     uint8_t follows_labels; /* see struct node_spec */
+    int64_t removed_ms;      /* of a removed node: since when */
+    /* when `drain_busy` is done to the tasks that still run; 0: no such moment */
+    int64_t drain_by_ms;
     int64_t slots_milli;
     int64_t slots_free; /* may be negative: overhang after the node became smaller */
     int64_t cpu_milli;

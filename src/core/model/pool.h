@@ -5,6 +5,7 @@
 #include "core/model/bucket.h"
 #include "core/model/ids.h"
 #include "core/model/life.h"
+#include "core/model/leave.h"
 #include "core/model/vector.h"
 
 #include <stdbool.h>
@@ -114,6 +115,8 @@ struct pool {
     uint32_t launch_count;
     uint32_t launch_live;
     uint32_t launch_starting;
+    uint32_t launch_leaving; /* of all launches: those that end once their node has no work */
+    uint32_t pad2;
     int64_t node_idle_ms;
     int64_t max_starting_ms;
     int64_t node_cpu_milli;
@@ -127,7 +130,10 @@ struct pool {
     flavor_id flavor;        /* says what each node has; 0: `node_slots` and its neighbours do */
     uint32_t sold_nodes;     /* nodes that the pool waits for, because its flavor is sold out */
     int64_t sold_wait_ms;    /* since when the pool waits for its flavor; 0: it does not */
-    struct blob *refusal; /* the provider's words about the last launch that failed; NULL: none */
+    struct replacement replacement;
+    int64_t replace_ms; /* the replacement goes on at this moment; 0: it waits, or there is none */
+    struct blob *replaced; /* how the last replacement ended; NULL: none did */
+    struct blob *refusal;  /* the provider's words about the last launch that failed; NULL: none */
     int64_t created_ms;
     uint32_t level_count; /* levels of the pool's topology */
     uint32_t node_lost;   /* nodes that are lost */

@@ -121,8 +121,12 @@ enum reason_code {
     REASON_NOT_ADMITTED, /* the pool is dedicated, and not to the project `account` */
     REASON_UNKNOWN_GUEST, /* the pool shall be dedicated to `text`, and there is no such project or department */
     REASON_GUEST_UNCLEAR, /* both a project and a department have the name `text` */
+    /* refusals of changes to the size of a pool */
+    REASON_NODE_LOCKED,  /* the node `text` is locked */
+    REASON_NODES_LOCKED, /* the pool should have `need` nodes, and `have` of its nodes are locked */
+    REASON_NODE_BUSY, /* `node`, named `text`, runs `need` instances, and nothing may be done to them */
 };
-enum { REASON_COUNT = REASON_GUEST_UNCLEAR + 1 };
+enum { REASON_COUNT = REASON_NODE_BUSY + 1 };
 
 struct reason {
     enum reason_code code;

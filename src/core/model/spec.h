@@ -205,6 +205,7 @@ struct pool_spec {
     enum pool_provider provider;
     uint32_t nodes_min; /* of the nodes that the provider brings up; 0 for both: none */
     uint32_t nodes_max;
+    uint32_t nodes_fixed; /* above 0: the size of the pool, which is then min and max, too */
     int64_t node_idle_ms; /* a node without work goes after this time */
     uint32_t headroom;    /* free slots that are kept ready */
     int64_t

@@ -10,6 +10,7 @@
 #include "core/model/form.h"
 #include "core/model/ids.h"
 #include "core/model/launch.h"
+#include "core/model/leave.h"
 #include "core/model/limits.h"
 #include "core/model/node.h"
 #include "core/model/oindex.h"
@@ -61,6 +62,11 @@ void change_launch_zone_set(struct launch *launch, const char *zone);
 void change_launch_asked(struct core *core, const struct fact *fact);
 void change_launch_changed(struct core *core, const struct fact *fact);
 void change_launch_ended(struct core *core, const struct fact *fact);
+/* The node of the launch leaves its pool, for the reason `words`; LEAVE_NOT: it stays. */
+void change_launch_leave(struct core *core, launch_id id, enum leave leave, const char *words);
+void change_pool_replacement_set(struct core *core, pool_id id, const struct replacement *row,
+                                 const char *words);
+void change_launch_lock(struct core *core, launch_id id, bool locked);
 
 /* ---- tasks ---- */
 

@@ -88,6 +88,8 @@ void change_launch_changed(struct core *core, const struct fact *fact)
     launch->changed_ms = fact->time_ms;
     if (elastic && launch->node.v != 0 && before.node.v == 0) {
         const struct node *node = query_node(core, launch->node);
+        launch->locked = node->locked;
+        launch->unfit_ms = node->troubled ? fact->time_ms : 0;
         launch->idle_ms = node->instance_count + node->claim_count > 0 ? 0 : fact->time_ms;
         if (fact->launch.state == LAUNCH_RUNNING) {
             elastic_joined(core, launch->pool);
@@ -100,12 +102,34 @@ void change_launch_changed(struct core *core, const struct fact *fact)
     }
     life_replaced(core, launch->pool);
     const bool ends = before.state != LAUNCH_ENDING && fact->launch.state == LAUNCH_ENDING;
-    if (elastic && ends && is_vain(launch, fact->time_ms)) {
+    /* A node that joins while its launch ends in the same fact is not what the pool promises. */
+    const bool poor = before.node.v == 0 && launch->node.v != 0;
+    if (elastic && ends && (poor || is_vain(launch, fact->time_ms))) {
         elastic_failed(core, before.pool, fact->time_ms, fact->launch.words);
     }
     if (elastic && fact->launch.state == LAUNCH_ENDING && fact->launch.node.v != 0) {
         node_drain(core, fact->launch.node);
     }
+}
+
+void change_launch_leave(struct core *core, launch_id id, enum leave leave, const char *words)
+{
+    struct launch *launch = table_edit(&core->launches, id.v);
+    must(launch != NULL);
+    const struct launch before = *launch;
+    launch->leave = (uint8_t)leave;
+    change_launch_text_set(launch, query_launch_name(launch), words);
+    elastic_launch_close(core, &before, launch);
+    change_pool_due(core, launch->pool);
+}
+
+void change_launch_lock(struct core *core, launch_id id, bool locked)
+{
+    struct launch *launch = table_edit(&core->launches, id.v);
+    must(launch != NULL);
+    const struct launch before = *launch;
+    launch->locked = locked;
+    elastic_launch_close(core, &before, launch);
 }
 
 void change_launch_ended(struct core *core, const struct fact *fact)

@@ -362,6 +362,7 @@ void change_node_state(struct core *core, const struct fact *fact)
         change_pool_edit(core, node->pool)->life.replaced++;
     }
     if (node->state == NODE_REMOVED) {
+        node->removed_ms = fact->time_ms;
         must(node->instance_count == 0);
         node->pool_next.v = 0;
         node->selector_matches = 0;

@@ -188,8 +188,8 @@ static void provider_set(struct core *core, struct pool *pool, const struct pool
 {
     must(pool->launch_count == 0 || pool->provider == spec->provider);
     pool->provider = spec->provider;
-    pool->nodes_min = spec->nodes_min;
-    pool->nodes_max = spec->nodes_max;
+    pool->nodes_min = spec->nodes_fixed > 0 ? spec->nodes_fixed : spec->nodes_min;
+    pool->nodes_max = spec->nodes_fixed > 0 ? spec->nodes_fixed : spec->nodes_max;
     pool->headroom = spec->headroom;
     pool->node_slots = spec->node_gpus > 0 ? spec->node_gpus : spec->node_slots;
     pool->node_gpus = spec->node_gpus;
@@ -200,6 +200,7 @@ static void provider_set(struct core *core, struct pool *pool, const struct pool
     change_flavor_pool_set(core, pool, spec->flavor != NULL ? spec->flavor : "");
     elastic_joined(core, pool->id);
     elastic_shrink_update(core, pool->id);
+    elastic_replace_update(core, pool->id);
 }
 
 void change_pool_set(struct core *core, const struct fact *fact)
@@ -273,6 +274,16 @@ void change_pool_set(struct core *core, const struct fact *fact)
     change_pool_due(core, id);
 }
 
+void change_pool_replacement_set(struct core *core, pool_id id, const struct replacement *row,
+                                 const char *words)
+{
+    struct pool *pool = change_pool_edit(core, id);
+    pool->replacement = *row;
+    blob_unref(pool->replaced);
+    pool->replaced = words[0] != '\0' ? blob_new(words, strlen(words) + 1) : NULL;
+    elastic_replace_update(core, id);
+}
+
 /* The tasks of a deleted pool go to another pool that they name, or stay with task state `unavailable`. */
 void change_pool_delete(struct core *core, const struct fact *fact)
 {
@@ -286,6 +297,7 @@ void change_pool_delete(struct core *core, const struct fact *fact)
     history_drop(core, pool);
     membership_pool_set(core, id, NULL);
     pool->deleted = 1;
+    elastic_replace_update(core, id);
     core->pool_count--;
     uint64_t hash = key_name_hash(query_pool_name(core, id));
     must(oindex_remove(&core->orders[ORDER_POOL_NAME], (struct okey){{hash, id.v}}));

@@ -7,6 +7,7 @@
 
 #include "base/must.h"
 #include "core/model/blob.h"
+#include "core/model/leave.h"
 #include "core/model/limits.h"
 #include "core/model/oindex.h"
 #include "core/model/spec.h"
@@ -22,6 +23,9 @@
 
 /* After a failed launch the pool waits before it asks again, each time twice as long. */
 enum { RETRY_MS = 5 * 1000, RETRY_DOUBLINGS_MAX = 7 };
+
+/* A node may have less memory than its pool promises by one part of so many. */
+enum { MEMORY_KEPT = 8 };
 
 bool elastic_pool(const struct pool *pool)
 {
@@ -80,7 +84,12 @@ bool elastic_node_number(const char *pool, const char *node, uint64_t *ret)
 
 static bool is_live(const struct launch *launch)
 {
-    return launch->id.v != 0 && launch->state != LAUNCH_ENDING;
+    return launch->id.v != 0 && launch->state != LAUNCH_ENDING && launch->leave == LEAVE_NOT;
+}
+
+static bool is_leaving(const struct launch *launch)
+{
+    return launch->id.v != 0 && launch->state != LAUNCH_ENDING && launch->leave != LEAVE_NOT;
 }
 
 static bool is_starting(const struct launch *launch)
@@ -114,12 +123,72 @@ static struct okey join_key(const struct launch *launch)
 
 static bool is_idle(const struct launch *launch)
 {
-    return is_live(launch) && launch->idle_ms != 0;
+    return is_live(launch) && launch->idle_ms != 0 && !launch->locked;
+}
+
+/* The node has no work and leaves: its machine may end. */
+static bool is_left(const struct launch *launch)
+{
+    return is_leaving(launch) && launch->idle_ms != 0;
+}
+
+static struct okey left_key(const struct launch *launch)
+{
+    return (struct okey){{(uint64_t)launch->idle_ms, DEADLINE_LEAVE, launch->id.v, 0}};
 }
 
 static struct okey idle_key(const struct launch *launch)
 {
     return (struct okey){{launch->pool.v, (uint64_t)launch->idle_ms, launch->id.v, 0}};
+}
+
+/* The node is out of service and counts in the size of the pool. */
+static bool is_unfit(const struct launch *launch)
+{
+    return is_live(launch) && launch->unfit_ms != 0 && !launch->locked;
+}
+
+static struct okey unfit_key(const struct launch *launch)
+{
+    return (struct okey){
+        {(uint64_t)(launch->unfit_ms + NODE_UNFIT_MS), DEADLINE_UNFIT, launch->id.v, 0}};
+}
+
+/* ---- rows of removed nodes ---- */
+
+static bool is_forgotten(const struct node *node)
+{
+    return node->id.v != 0 && node->state == NODE_REMOVED && node->provided && node->launch.v == 0;
+}
+
+static struct okey forget_key(const struct node *node)
+{
+    return (struct okey){
+        {(uint64_t)(node->removed_ms + NODE_FORGET_MS), DEADLINE_FORGET, node->id.v, 0}};
+}
+
+static void forget_update(struct core *core, const struct node *before, const struct node *node)
+{
+    order_update(&core->orders[ORDER_DEADLINE], is_forgotten(before), forget_key(before),
+                 is_forgotten(node), forget_key(node));
+}
+
+static void link_set(struct core *core, node_id id, launch_id launch)
+{
+    struct node *node = table_edit(&core->nodes, id.v);
+    const struct node before = *node;
+    node->launch = launch;
+    node->provided |= launch.v != 0;
+    forget_update(core, &before, node);
+}
+
+void elastic_node_forget(struct core *core, node_id id)
+{
+    const struct node *node = table_get(&core->nodes, id.v);
+    must(node != NULL);
+    must(is_forgotten(node));
+    forget_update(core, node, &(struct node){0});
+    table_remove(&core->nodes, id.v);
 }
 
 void elastic_launch_close(struct core *core, const struct launch *before,
@@ -132,20 +201,26 @@ void elastic_launch_close(struct core *core, const struct launch *before,
     pool->launch_starting += (uint32_t)is_starting(after) - (uint32_t)is_starting(before);
     pool->surplus = pool->launch_starting > 0 ? pool->surplus : 0;
     pool->launch_asked += (uint32_t)is_asked(after) - (uint32_t)is_asked(before);
+    pool->launch_leaving += (uint32_t)is_leaving(after) - (uint32_t)is_leaving(before);
+    order_update(&core->orders[ORDER_DEADLINE], is_left(before), left_key(before), is_left(after),
+                 left_key(after));
+    order_update(&core->orders[ORDER_DEADLINE], is_unfit(before), unfit_key(before),
+                 is_unfit(after), unfit_key(after));
     order_update(&core->orders[ORDER_DEADLINE], is_awaited(before), join_key(before),
                  is_awaited(after), join_key(after));
     order_update(&core->orders[ORDER_LAUNCH_IDLE], is_idle(before), idle_key(before),
                  is_idle(after), idle_key(after));
     if (elastic_pool(pool) && before->node.v != after->node.v) {
         if (before->node.v != 0) {
-            ((struct node *)table_edit(&core->nodes, before->node.v))->launch.v = 0;
+            link_set(core, before->node, (launch_id){0});
         }
         if (after->node.v != 0) {
-            ((struct node *)table_edit(&core->nodes, after->node.v))->launch = after->id;
+            link_set(core, after->node, after->id);
         }
     }
     elastic_shrink_update(core, id);
     life_update(core, id);
+    elastic_replace_update(core, id);
 }
 
 /* ---- nodes without work ---- */
@@ -155,12 +230,26 @@ static bool has_work(const struct node *node)
     return node->instance_count > 0 || node->claim_count > 0;
 }
 
+static bool is_due(const struct node *node)
+{
+    return node->id.v != 0 && node->state != NODE_REMOVED && node->drain_by_ms != 0;
+}
+
+static struct okey drain_key(const struct node *node)
+{
+    return (struct okey){{(uint64_t)node->drain_by_ms, DEADLINE_DRAIN, node->id.v, 0}};
+}
+
 void elastic_node_close(struct core *core, const struct node *node, const struct node *before)
 {
+    order_update(&core->orders[ORDER_DEADLINE], is_due(before), drain_key(before), is_due(node),
+                 drain_key(node));
+    forget_update(core, before, node);
     if (before->id.v != 0 && before->pool.v != node->pool.v) {
         elastic_shrink_update(core, before->pool);
     }
-    if (node->launch.v == 0 || has_work(node) == has_work(before)) {
+    if (node->launch.v == 0 ||
+        (has_work(node) == has_work(before) && node->troubled == before->troubled)) {
         /* A removed node may be of a deleted pool, whose row stays. */
         if (elastic_pool(table_get(&core->pools, node->pool.v))) {
             elastic_shrink_update(core, node->pool);
@@ -170,7 +259,12 @@ void elastic_node_close(struct core *core, const struct node *node, const struct
     struct launch *launch = table_edit(&core->launches, node->launch.v);
     must(launch != NULL);
     const struct launch old = *launch;
-    launch->idle_ms = has_work(node) ? 0 : core->time_ms;
+    if (has_work(node) != has_work(before)) {
+        launch->idle_ms = has_work(node) ? 0 : core->time_ms;
+    }
+    if (node->troubled != before->troubled) {
+        launch->unfit_ms = node->troubled ? core->time_ms : 0;
+    }
     elastic_launch_close(core, &old, launch);
 }
 
@@ -216,6 +310,54 @@ void elastic_shrink_update(struct core *core, pool_id id)
     pool->shrink_ms = at_ms;
 }
 
+/* ---- replacement ---- */
+
+bool elastic_replaces(const struct pool *pool)
+{
+    const struct replacement *row = &pool->replacement;
+    const uint32_t going = pool->launch_count - pool->launch_live;
+    const uint32_t coming = pool->launch_starting;
+    const uint32_t moving = going > coming ? going : coming;
+    if (row->at_once == 0 || pool->deleted) {
+        return false;
+    }
+    const bool whole = pool->launch_live >= pool->nodes_min;
+    return pool->launch_failures > 0 ||
+           (whole && (row->cursor.v < row->upto.v ? moving < row->at_once : moving == 0));
+}
+
+void elastic_replace_update(struct core *core, pool_id id)
+{
+    const struct pool *row = table_get(&core->pools, id.v);
+    const int64_t at_ms = elastic_replaces(row) ? row->replacement.since_ms : 0;
+    if (at_ms == row->replace_ms) {
+        return;
+    }
+    struct pool *pool = change_pool_edit(core, id);
+    order_update(&core->orders[ORDER_DEADLINE], pool->replace_ms != 0,
+                 (struct okey){{(uint64_t)pool->replace_ms, DEADLINE_REPLACE, id.v, 0}}, at_ms != 0,
+                 (struct okey){{(uint64_t)at_ms, DEADLINE_REPLACE, id.v, 0}});
+    pool->replace_ms = at_ms;
+}
+
+/* ---- what a node must have ---- */
+
+const char *elastic_short(const struct pool *pool, const struct node *node)
+{
+    /* The system of a machine keeps a part of its memory. */
+    const int64_t memory = pool->node_memory_bytes - pool->node_memory_bytes / MEMORY_KEPT;
+    if (node->slots_milli < (int64_t)pool->node_slots * SLOT_MILLI) {
+        return "its node has fewer slots than the pool promises";
+    }
+    if (node->device_count < pool->node_gpus) {
+        return "its node has fewer GPUs than the pool promises";
+    }
+    if (node->cpu_milli < pool->node_cpu_milli) {
+        return "its node has fewer cores than the pool promises";
+    }
+    return node->memory_bytes < memory ? "its node has less memory than the pool promises" : NULL;
+}
+
 /* ---- failures ---- */
 
 void elastic_refusal_set(struct core *core, pool_id id, const char *words)
@@ -238,6 +380,7 @@ void elastic_failed(struct core *core, pool_id id, int64_t now_ms, const char *w
     if (pool->flavor.v != 0) {
         soldout_next_due(core, pool->flavor); /* another pool may ask meanwhile */
     }
+    elastic_replace_update(core, id);
 }
 
 void elastic_joined(struct core *core, pool_id id)
@@ -247,4 +390,5 @@ void elastic_joined(struct core *core, pool_id id)
     pool->launch_retry_ms = 0;
     elastic_refusal_set(core, id, "");
     life_update(core, id);
+    elastic_replace_update(core, id);
 }

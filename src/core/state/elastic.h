@@ -27,7 +27,7 @@ bool elastic_node_number(const char *pool, const char *node, uint64_t *ret);
 void elastic_launch_close(struct core *core, const struct launch *before,
                           const struct launch *after);
 
-/* A node has changed: notes since when it has no work. */
+/* A node has changed: notes since when it has no work, and by when it should have none. */
 void elastic_node_close(struct core *core, const struct node *node, const struct node *before);
 
 /* Computes anew when a node of the pool may go. */
@@ -42,3 +42,15 @@ void elastic_refusal_set(struct core *core, pool_id pool, const char *words);
 /* Notes that a launch failed, with the provider's words; or that one has joined. */
 void elastic_failed(struct core *core, pool_id pool, int64_t now_ms, const char *words);
 void elastic_joined(struct core *core, pool_id pool);
+
+/* May the next node of the pool be replaced, or does the replacement end? */
+bool elastic_replaces(const struct pool *pool);
+
+/* Computes anew when the replacement of the pool's nodes goes on. */
+void elastic_replace_update(struct core *core, pool_id pool);
+
+/* Why the node is not what the pool's provider should bring up; NULL: it is. */
+const char *elastic_short(const struct pool *pool, const struct node *node);
+
+/* The row of a removed node leaves the state. */
+void elastic_node_forget(struct core *core, node_id id);

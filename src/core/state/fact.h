@@ -19,6 +19,7 @@
 #include "core/model/form.h"
 #include "core/model/ids.h"
 #include "core/model/input.h"
+#include "core/model/leave.h"
 #include "core/model/node.h"
 #include "core/model/pool.h"
 #include "core/model/quota.h"
@@ -96,6 +97,26 @@ struct fact {
             node_id node;
             struct node_edit edit;
         } node_edited;
+        struct {
+            node_id node;
+            enum leave leave;
+            enum busy busy;
+            int64_t by_ms; /* when `busy` is done to the tasks that still run; 0: no later moment */
+            const char *words; /* the reason, for people */
+        } node_leaving;
+        struct {
+            node_id node;
+            bool locked;
+        } node_locked;
+        struct {
+            pool_id pool;
+            struct replacement row; /* `at_once` 0: the replacement has ended */
+            const char *words;      /* the reason, for people */
+        } replacing;
+        struct {
+            node_id node;
+            const char *name;
+        } node_forgotten; /* the row of a removed node leaves the state */
         struct {
             task_id task;
             pool_id pool;

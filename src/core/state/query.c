@@ -97,6 +97,11 @@ const char *query_pool_refusal(const struct pool *pool)
     return pool->refusal != NULL ? blob_bytes(pool->refusal).p : "";
 }
 
+const char *query_pool_replaced(const struct pool *pool)
+{
+    return pool->replaced != NULL ? blob_bytes(pool->replaced).p : "";
+}
+
 const char *query_pool_name(const struct core *core, pool_id id)
 {
     const struct pool *pool = table_get(&core->pools, id.v);

@@ -59,6 +59,8 @@ const struct launch *query_launch(const struct core *core, launch_id id);       
 const struct launch *query_launch_next(const struct core *core, launch_id after); /* by id */
 /* The words of the pool's provider about the last launch that failed; "": none failed. */
 const char *query_pool_refusal(const struct pool *pool);
+/* How the last replacement of the pool's nodes ended; "": none did. */
+const char *query_pool_replaced(const struct pool *pool);
 const char *query_launch_name(const struct launch *launch);  /* the provider's for the machine */
 const char *query_launch_words(const struct launch *launch); /* the provider's last ones */
 

@@ -49,6 +49,7 @@ static void pool_row_ref(void *row)
     (void)blob_ref(((struct pool *)row)->refusal);
     (void)blob_ref(((struct pool *)row)->selector);
     (void)blob_ref(((struct pool *)row)->guests);
+    (void)blob_ref(((struct pool *)row)->replaced);
 }
 
 static void pool_row_unref(void *row)
@@ -58,6 +59,7 @@ static void pool_row_unref(void *row)
     blob_unref(((struct pool *)row)->refusal);
     blob_unref(((struct pool *)row)->selector);
     blob_unref(((struct pool *)row)->guests);
+    blob_unref(((struct pool *)row)->replaced);
 }
 
 static void node_row_ref(void *row)

@@ -41,7 +41,7 @@ enum {
     STATE_VERSION_TURNS = 12,
     STATE_VERSION_LOSSES = 13,  /* losses of instances, and until when tasks wait after a loss */
     STATE_VERSION_ELASTIC = 14, /* failed launches of pools, nodes of launches without work */
-    /* tasks with several pools, flavors, zones of launches, the life cycle of pools, tasks that their pools no longer take */
+    /* tasks with several pools, flavors, zones of launches, the life cycle of pools, tasks that their pools no longer take, nodes that leave, are locked or must be empty by a moment */
     STATE_VERSION_POOLS = 15,
     STATE_VERSION = 15,
 };

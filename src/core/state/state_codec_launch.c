@@ -1,6 +1,8 @@
 /* state_codec_launch.c - the default pools and the launches of a stored state.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/model/launch.h"
+#include "core/model/leave.h"
+#include "core/model/node.h"
 #include "core/state/change.h"
 #include "core/state/elastic.h"
 #include "core/state/fact.h"
@@ -32,7 +34,8 @@ static bool defaults_get(struct state_reader *r)
 const struct state_section state_codec_launch_defaults = {
     "default pools", STATE_VERSION_GROWTH, .put_all = defaults_put, .end = defaults_get};
 
-#define LAUNCH(kind, member, most) STATE_FIELD(struct launch, kind, member, 0, most)
+#define LAUNCH(kind, member, most, ...)                                                            \
+    STATE_FIELD(struct launch, kind, member, 0, most, __VA_ARGS__)
 static const struct record_field launch_fields[] = {
     STATE_BELOW(struct launch, pool, pools),
     LAUNCH(UINT, state, LAUNCH_STATE_COUNT - 1),
@@ -41,6 +44,8 @@ static const struct record_field launch_fields[] = {
     STATE_TIME(struct launch, changed_ms),
     STATE_TIME(struct launch, join_by_ms, .since = STATE_VERSION_ELASTIC),
     STATE_TIME(struct launch, idle_ms, .since = STATE_VERSION_ELASTIC),
+    LAUNCH(UINT, leave, LEAVE_COUNT - 1, .since = STATE_VERSION_POOLS),
+    STATE_TIME(struct launch, unfit_ms, .since = STATE_VERSION_POOLS),
 };
 
 static void launch_put(const struct core *core, const void *row, struct buf *out)
@@ -57,12 +62,13 @@ static bool node_sound(const struct core *core, const struct launch *launch)
 {
     const struct node *node = table_get(&core->nodes, launch->node.v);
     if (!elastic_pool(query_pool(core, launch->pool))) {
-        return launch->idle_ms == 0 && launch->join_by_ms == 0;
+        return launch->idle_ms == 0 && launch->join_by_ms == 0 && launch->unfit_ms == 0 &&
+               launch->leave == LEAVE_NOT;
     }
     if (node == NULL) {
-        return launch->idle_ms == 0;
+        return launch->idle_ms == 0 && launch->unfit_ms == 0 && launch->leave == LEAVE_NOT;
     }
-    return node->launch.v == 0 &&
+    return node->launch.v == 0 && (launch->unfit_ms == 0 || node->troubled) &&
            (launch->idle_ms != 0) == (node->instance_count + node->claim_count == 0);
 }
 
@@ -92,6 +98,8 @@ static bool launch_get(struct state_reader *r, uint64_t id, const void *read)
     struct launch *launch = table_put(&r->core->launches, id);
     *launch = *(const struct launch *)read;
     launch->id.v = id;
+    const struct node *node = table_get(&r->core->nodes, launch->node.v);
+    launch->locked = node != NULL && node->locked;
     change_launch_text_set(launch, name, words);
     change_launch_zone_set(launch, zone);
     elastic_launch_close(r->core, &(struct launch){0}, launch);

@@ -1,6 +1,7 @@
 /* state_codec_node.c - the nodes and the shapes of a stored state.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/model/form.h"
+#include "core/model/leave.h"
 #include "core/model/node.h"
 #include "core/model/resource.h"
 #include "core/model/spec_codec.h"
@@ -16,6 +17,11 @@ static const struct record_field node_fields[] = {
     STATE_ANY(struct node, incarnation),
     STATE_FIELD(struct node, UINT, state, 0, NODE_STATE_COUNT - 1),
     STATE_YES(struct node, draining),
+    STATE_YES(struct node, locked, .since = STATE_VERSION_POOLS),
+    STATE_FIELD(struct node, UINT, drain_busy, 0, BUSY_COUNT - 1, .since = STATE_VERSION_POOLS),
+    STATE_TIME(struct node, drain_by_ms, .since = STATE_VERSION_POOLS),
+    STATE_TIME(struct node, removed_ms, .since = STATE_VERSION_POOLS),
+    STATE_YES(struct node, provided, .since = STATE_VERSION_POOLS),
 };
 
 /* Are all named resources of the spec known, and is the spec within its limits? */
@@ -41,7 +47,8 @@ static bool node_get(struct state_reader *r, uint64_t id, const void *row)
     const bool pool_there = read->state == NODE_REMOVED
                                 ? table_get(&r->core->pools, read->pool.v) != NULL
                                 : query_pool(r->core, read->pool) != NULL;
-    if (r->in.bad || !pool_there || !names_known(r->core, &spec) ||
+    if (r->in.bad || !pool_there || (read->drain_by_ms != 0 && !read->draining) ||
+        (read->removed_ms != 0 && read->state != NODE_REMOVED) || !names_known(r->core, &spec) ||
         query_node_named(r->core, spec.name) != NULL) {
         return false;
     }
@@ -55,11 +62,16 @@ static bool node_get(struct state_reader *r, uint64_t id, const void *row)
     struct node before;
     struct node *node = change_node_open(r->core, (node_id){(uint32_t)id}, &before);
     node->draining = read->draining;
+    node->locked = read->locked;
+    node->drain_busy = read->drain_busy;
+    node->drain_by_ms = read->drain_by_ms;
+    node->provided = read->provided;
     change_node_close(r->core, node, &before);
     if (read->state != NODE_SILENT) {
         struct fact change = {0};
         change.node_state.node.v = (uint32_t)id;
         change.node_state.state = (enum node_state)read->state;
+        change.time_ms = read->removed_ms;
         change_node_state(r->core, &change);
     }
     return true;

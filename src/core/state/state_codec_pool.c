@@ -139,6 +139,18 @@ static void life_read(struct core *core, const struct pool *read, pool_id id)
     life_update(core, id);
 }
 
+#define REPLACEMENT(kind, member, most) STATE_FIELD(struct replacement, kind, member, 0, most)
+static const struct record_field replacement_fields[] = {
+    REPLACEMENT(UINT, at_once, POOL_NODES_MAX),
+    STATE_ANY(struct replacement, total),
+    STATE_ANY(struct replacement, begun),
+    REPLACEMENT(UINT, busy, BUSY_COUNT - 1),
+    STATE_BELOW(struct replacement, upto, launches),
+    STATE_BELOW(struct replacement, cursor, launches),
+    STATE_TIME(struct replacement, since_ms),
+};
+static const struct record_table replacement = RECORD_TABLE(struct replacement, replacement_fields);
+
 static const struct record_field pool_fields[] = {
     STATE_YES(struct pool, deleted),
     STATE_TIME(struct pool, created_ms),
@@ -150,16 +162,19 @@ static const struct record_field pool_fields[] = {
     {.type = RECORD_OWN, .put = credits_put, .read = credits_read},
     STATE_FIELD(struct pool, UINT, launch_failures, 0, UINT32_MAX, .since = STATE_VERSION_ELASTIC),
     STATE_TIME(struct pool, launch_retry_ms, .since = STATE_VERSION_ELASTIC),
+    STATE_FIELD(struct pool, PART, replacement, 0, 0, .part = &replacement,
+                .since = STATE_VERSION_POOLS),
     STATE_FIELD(struct pool, UINT, sold_nodes, 0, POOL_NODES_MAX, .since = STATE_VERSION_POOLS),
     STATE_TIME(struct pool, sold_wait_ms, .since = STATE_VERSION_POOLS),
     STATE_FIELD(struct pool, PART, life, 0, 0, .part = &life, .since = STATE_VERSION_POOLS),
 };
 
-/* The provider's words about the last launch that failed. */
-static void refusal_put(const struct core *core, const void *row, struct buf *out)
+/* The provider's words about the last launch that failed, and how the last replacement ended. */
+static void words_put(const struct core *core, const void *row, struct buf *out)
 {
     (void)core;
     bytes_put_text(out, query_pool_refusal(row));
+    bytes_put_text(out, query_pool_replaced(row));
 }
 
 /* The pool has the flavor that its spec names, and waits for it where it waited. */
@@ -185,7 +200,11 @@ static bool pool_get(struct state_reader *r, uint64_t id, const void *row)
                                       : spec_codec_pool_decode_v1)(&r->in, &r->arena, &spec);
     const char *refusal =
         r->version < STATE_VERSION_ELASTIC ? "" : bytes_get_text(&r->in, &r->arena, TEXT_LEN_MAX);
-    if (r->in.bad || query_pool_named(r->core, spec.name) != NULL ||
+    const char *replaced =
+        r->version < STATE_VERSION_POOLS ? "" : bytes_get_text(&r->in, &r->arena, TEXT_LEN_MAX);
+    const struct replacement *going = &read->replacement;
+    const bool begins = going->at_once == 0 || going->since_ms > 0;
+    if (r->in.bad || !begins || query_pool_named(r->core, spec.name) != NULL ||
         spec.nodes_min > spec.nodes_max || (read->deleted && read->wake_ms != 0) ||
         !life_sound(read)) {
         return false;
@@ -211,6 +230,7 @@ static bool pool_get(struct state_reader *r, uint64_t id, const void *row)
     pool->launch_failures = read->launch_failures;
     pool->launch_retry_ms = read->launch_retry_ms;
     pool->refusal = refusal[0] != '\0' ? blob_new(refusal, strlen(refusal) + 1) : NULL;
+    change_pool_replacement_set(r->core, pool->id, going, replaced);
     life_read(r->core, read, pool->id);
     return flavor_get(r->core, pool, &spec, read);
 }
@@ -219,7 +239,7 @@ const struct state_section state_codec_pool = {"pools",
                                                STATE_ROWS(pools, pools),
                                                STATE_FIELDS(struct pool, pool_fields),
                                                .text_at = offsetof(struct pool, text),
-                                               .put = refusal_put,
+                                               .put = words_put,
                                                .get = pool_get};
 
 /* ---- reserved tasks, once all tasks are read ---- */

@@ -32,14 +32,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { PATH_LEN_MAX = 4096, REMOVE_DESCRIPTORS = 16, PID_TEXT_MAX = 32 };
+enum {
+    PATH_LEN_MAX = 4096,
+    REMOVE_DESCRIPTORS = 16,
+    REMOVE_ENTRIES_MAX = 2000, /* files of one node that are removed without another process */
+    PID_TEXT_MAX = 32,
+};
 
 static const char *const locks[] = {"agent.lock", "supervisor.lock"};
 enum { LOCK_AGENT, LOCK_SUPERVISOR, LOCK_COUNT };
 
-/* An agent that this process has started and that has not ended. */
+/* A process that this process has started and that has not ended: an agent, or one that removes a directory. */
 struct local_child {
     pid_t pid;
+    bool removes;
     char key[PROVIDER_KEY_MAX];
 };
 
@@ -91,7 +97,7 @@ static pid_t holder_of(const struct local *local, struct arena *arena, const cha
     return (pid_t)pid;
 }
 
-/* Forgets the agents that have ended. */
+/* Forgets the processes that have ended. */
 static void children_collect(struct local *local)
 {
     size_t kept = 0;
@@ -107,7 +113,7 @@ static void children_collect(struct local *local)
 static bool is_child(const struct local *local, const char *key)
 {
     for (size_t i = 0; i < local->children.count; i++) {
-        if (strcmp(local->children.at[i].key, key) == 0) {
+        if (!local->children.at[i].removes && strcmp(local->children.at[i].key, key) == 0) {
             return true;
         }
     }
@@ -270,6 +276,25 @@ static int entry_remove(const char *path, const struct stat *info, int type, str
     return remove(path);
 }
 
+/* Entries that were looked at; nftw() has no place for a context. Only the thread that owns the provider uses this. */
+static unsigned entries_seen;
+
+static int entry_count(const char *path, const struct stat *info, int type, struct FTW *at)
+{
+    (void)path;
+    (void)info;
+    (void)type;
+    (void)at;
+    return ++entries_seen > REMOVE_ENTRIES_MAX;
+}
+
+/* Are there so few files that removing them does not keep the caller waiting? */
+static bool is_small(const char *path)
+{
+    entries_seen = 0;
+    return nftw(path, entry_count, REMOVE_DESCRIPTORS, FTW_PHYS) == 0;
+}
+
 /* Opens all directories, then removes everything. True: nothing is left. */
 static bool tree_remove(const char *path)
 {
@@ -277,12 +302,56 @@ static bool tree_remove(const char *path)
     return nftw(path, entry_remove, REMOVE_DESCRIPTORS, FTW_DEPTH | FTW_PHYS) == 0;
 }
 
+static bool is_removing(const struct local *local, const char *key)
+{
+    for (size_t i = 0; i < local->children.count; i++) {
+        if (local->children.at[i].removes && strcmp(local->children.at[i].key, key) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Another process removes the directory. It counts as removed once it is gone. */
+static void remover_start(struct local *local, const char *key, const char *path)
+{
+    char program[] = "sh";
+    char flag[] = "-c";
+    char script[] = "chmod -R u+rwx -- \"$0\" 2>/dev/null; exec rm -rf -- \"$0\"";
+    char target[PATH_LEN_MAX + PROVIDER_KEY_MAX];
+    struct local_child child = {.removes = true};
+    must(str_copy(target, sizeof target, path));
+    must(str_copy(child.key, sizeof child.key, key));
+    char *const words[] = {program, flag, script, target, NULL};
+    if (posix_spawn(&child.pid, "/bin/sh", NULL, NULL, words, environ) == 0) {
+        vec_push(&local->children, child);
+    }
+}
+
+/* True: nothing is left of the directory. A directory with many files is removed by another process. */
+static bool dir_remove(struct local *local, struct arena *arena, const char *key)
+{
+    const char *path = path_of(local, arena, key, NULL);
+    children_collect(local);
+    if (access(path, F_OK) != 0) {
+        return true;
+    }
+    if (is_removing(local, key)) {
+        return false;
+    }
+    if (is_small(path)) {
+        return tree_remove(path);
+    }
+    remover_start(local, key, path);
+    return false;
+}
+
 /* Tells the processes of a machine to end, or, when all have ended, removes its directory. */
 static void end_further(struct local *local, struct arena *arena, const char *key)
 {
     bool up = false;
     for (size_t i = 0; i < local->children.count; i++) {
-        if (strcmp(local->children.at[i].key, key) == 0) {
+        if (!local->children.at[i].removes && strcmp(local->children.at[i].key, key) == 0) {
             up |= kill(local->children.at[i].pid, SIGTERM) == 0;
         }
     }
@@ -290,7 +359,7 @@ static void end_further(struct local *local, struct arena *arena, const char *ke
         const pid_t pid = holder_of(local, arena, key, i);
         up |= pid > 0 && kill(pid, SIGTERM) == 0;
     }
-    if (up || !tree_remove(path_of(local, arena, key, NULL))) {
+    if (up || !dir_remove(local, arena, key)) {
         tell(local, key, PROVIDER_RUNNING, "");
     } else {
         tell(local, key, PROVIDER_GONE, "");

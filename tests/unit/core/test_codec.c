@@ -478,6 +478,40 @@ static void fill_node_moved(struct fact *fact)
     fact->node_moved.pool.v = 2;
 }
 
+static void fill_node_leaving(struct fact *fact)
+{
+    fact->node_leaving.node.v = 9;
+    fact->node_leaving.leave = LEAVE_SCALED;
+    fact->node_leaving.busy = BUSY_REQUEUE;
+    fact->node_leaving.by_ms = 1700000001000;
+    fact->node_leaving.words = "the pool was made smaller";
+}
+
+static void fill_node_locked(struct fact *fact)
+{
+    fact->node_locked.node.v = 9;
+    fact->node_locked.locked = true;
+}
+
+static void fill_replacing(struct fact *fact)
+{
+    fact->replacing.pool.v = 2;
+    fact->replacing.row = (struct replacement){.at_once = 2,
+                                               .total = 5,
+                                               .begun = 3,
+                                               .busy = BUSY_REQUEUE,
+                                               .upto = {70},
+                                               .cursor = {68},
+                                               .since_ms = 1700000000000};
+    fact->replacing.words = "no capacity";
+}
+
+static void fill_node_forgotten(struct fact *fact)
+{
+    fact->node_forgotten.node.v = 9;
+    fact->node_forgotten.name = "burst-9";
+}
+
 /* A fact of each type with every field set. */
 static void fact_of(enum fact_type type, struct fact *fact)
 {
@@ -533,6 +567,10 @@ static void fact_of(enum fact_type type, struct fact *fact)
         [FACT_FLAVOR_DELETED] = fill_flavor_deleted,
         [FACT_FLAVOR_WAITS] = fill_flavor_waits,
         [FACT_NODE_MOVED] = fill_node_moved,
+        [FACT_NODE_LEAVING] = fill_node_leaving,
+        [FACT_NODE_LOCKED] = fill_node_locked,
+        [FACT_POOL_REPLACING] = fill_replacing,
+        [FACT_NODE_FORGOTTEN] = fill_node_forgotten,
     };
     *fact = (struct fact){
         .type = type, .version = 1, .time_ms = 1700000000000, .actor = "user:x", .cause = "r-1"};

@@ -141,6 +141,41 @@ static void lost_work_goes_to_the_front_of_its_priority(void **state)
     assert_int_equal(next.v, c.v);
 }
 
+/* The agent reports the end of an attempt that was given up. */
+static void late_end(struct rig *rig, node_id node, task_id task, uint32_t attempt)
+{
+    const struct report report = {
+        .type = REPORT_ENDED, .key = {task, 0, attempt}, .incarnation = 1, .at_ms = rig->now_ms};
+    const struct input in = {.type = INPUT_REPORT,
+                             .report = {.node = node, .reports = &report, .count = 1}};
+    assert_int_equal(rig_do(rig, in), VERDICT_OK);
+}
+
+static void lost_work_runs_once_more_though_its_node_returns(void **state)
+{
+    struct rig *rig = *state;
+    const node_id node = rig_node(rig, "n1", 2, 0, 1);
+    const task_id id = start(rig, rig_spec());
+    const task_id behind = rig_submit(rig, rig_spec());
+    assert_int_equal(rig_on_node(rig, INPUT_NODE_SILENT, node), VERDICT_OK);
+    assert_int_equal(rig_on_node(rig, INPUT_NODE_LOST, node), VERDICT_OK);
+    (void)rig_node(rig, "n1", 2, 0, 1); /* the same supervisor, with its tasks */
+    late_end(rig, node, id, 1);
+    assert_int_equal(rig_state(rig, id), TASK_PENDING);
+    assert_int_equal(query_task(rig->core, id)->lost_count, 1);
+    const pool_id pool = query_pool_named(rig->core, "default")->id;
+    const task_id first = query_queue_next(rig->core, pool, (task_id){0});
+    assert_int_equal(first.v, id.v);
+    const task_id second = query_queue_next(rig->core, pool, first);
+    assert_int_equal(second.v, behind.v); /* in the queue once */
+    assert_int_equal(query_queue_next(rig->core, pool, second).v, 0);
+    rig_pass(rig);
+    assert_int_equal(query_instance(rig->core, id, 0)->attempt, 2);
+    late_end(rig, node, id, 1);
+    assert_int_equal(rig_state(rig, id), TASK_STARTING);
+    assert_int_equal(query_instance(rig->core, id, 0)->attempt, 2);
+}
+
 static void lost_work_that_must_not_repeat_ends_unknown(void **state)
 {
     struct rig *rig = *state;
@@ -457,6 +492,7 @@ int main(void)
         RIG_TEST(a_closing_hello_takes_ends_and_no_starts),
         RIG_TEST(another_supervisor_ends_what_the_old_one_ran),
         RIG_TEST(lost_work_goes_to_the_front_of_its_priority),
+        RIG_TEST(lost_work_runs_once_more_though_its_node_returns),
         RIG_TEST(lost_work_that_must_not_repeat_ends_unknown),
         RIG_TEST(losing_a_node_breaks_gangs_elsewhere),
         RIG_TEST(a_node_that_shrinks_has_overhang_and_takes_nothing),

@@ -97,6 +97,37 @@ static void a_pool_that_is_closed_or_deleted(void **state)
     assert_int_equal(rig_do(&org.rig, in), VERDICT_OK);
     assert_int_equal(waits(&org, task, REASON_POOL_DELETED).until_ms,
                      org.rig.now_ms + POOL_RESTORE_MS);
+}
+
+/* The pool should have no nodes. Its only node is busy, then locked. */
+static void a_pool_that_cannot_shrink(void **state)
+{
+    (void)state;
+    struct org org;
+    struct pool_spec spec;
+    struct arena arena;
+    org_init(&org);
+    org_pool(&org, pool_grows);
+    (void)submit(&org, slots(2));
+    const node_id node = rig_node(&org.rig, "default-1", 2, 0, 101);
+    org_settle(&org);
+    arena_init(&arena);
+    query_pool_spec(org.rig.core, org_pool_id, &arena, &spec);
+    spec.nodes_max = 0;
+    struct input in = {.type = INPUT_POOL_SCALE,
+                       .scale = {.pool = org_pool_id, .spec = &spec, .busy = BUSY_REFUSE}};
+    const struct reason busy = refuses(&org, in, REASON_NODE_BUSY);
+    assert_int_equal(busy.need, 1);
+    assert_int_equal(busy.node.v, node.v);
+    const struct node_edit lock = {.fields = NODE_EDIT_LOCK, .locked = true};
+    assert_int_equal(rig_do(&org.rig, (struct input){.type = INPUT_NODE_EDIT,
+                                                     .node = {.node = node, .edit = &lock}}),
+                     VERDICT_OK);
+    assert_int_equal(refuses(&org, in, REASON_NODES_LOCKED).have, 1);
+    in.scale.remove = &node;
+    in.scale.remove_count = 1;
+    assert_string_equal(refuses(&org, in, REASON_NODE_LOCKED).text, "default-1");
+    arena_done(&arena);
     org_done(&org);
 }
 
@@ -575,6 +606,7 @@ int main(void)
         cmocka_unit_test(a_pool_that_starts_nothing),
         cmocka_unit_test(a_pool_that_grows),
         cmocka_unit_test(a_pool_that_is_closed_or_deleted),
+        cmocka_unit_test(a_pool_that_cannot_shrink),
         cmocka_unit_test(a_task_on_its_way_to_another_pool),
         cmocka_unit_test(nodes_that_are_not_there),
         cmocka_unit_test(a_node_that_is_full),

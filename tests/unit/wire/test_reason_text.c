@@ -336,11 +336,24 @@ static void pools_say_whom_they_serve(void **state)
          "both a project and a department are called 'nlp'; say project/nlp or department/nlp");
 }
 
+static void sizes_that_cannot_be_say_why(void **state)
+{
+    (void)state;
+    says((struct reason){.code = REASON_NODE_LOCKED, .text = "n1"},
+         "node 'n1' is locked; `weir node unlock n1` lets it go");
+    says((struct reason){.code = REASON_NODES_LOCKED, .pool = {1}, .need = 1, .have = 2},
+         "pool 'default' cannot shrink to 1 nodes, because 2 of its nodes are locked");
+    says((struct reason){.code = REASON_NODE_BUSY, .node = {1}, .text = "n1"},
+         "node 'n1' runs 0 instances; say what becomes of tasks on busy nodes: wait, requeue or "
+         "kill");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(what_is_sold_out_is_said_with_alternatives),
         TEST(closed_pools_say_how_they_open),
+        TEST(sizes_that_cannot_be_say_why),
         TEST(providers_speak_for_themselves),
         TEST(every_code_has_a_sentence_and_an_object),
         TEST(sentences_have_names_and_amounts),
