@@ -266,7 +266,7 @@ static const struct list_column task_fields[] = {
     {"kind", "kind", COLUMN_TEXT, "kind", COLUMN_ALWAYS, NULL},
     {"project", "project", COLUMN_TEXT, "project", COLUMN_ALWAYS, NULL},
     {"pool", "pool", COLUMN_TEXT, "pool", COLUMN_ALWAYS, NULL},
-    {"pools", "considered in", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, fallback_text_pools},
+    {"pools", "open pools", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, fallback_text_pools},
     {"resources", "resources", COLUMN_RESOURCES, "resources", COLUMN_ALWAYS, NULL},
     {"devices", "devices", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_devices},
     {"node_labels", "node labels", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_node_labels},

@@ -248,6 +248,10 @@ static const char *sentence_of(const struct reason *reason)
         return "asks for parts of {need} devices of one node; no node{of_pool} has more than "
                "{have}";
     }
+    if (reason->code == REASON_POOL_DELETED && reason->text[0] != '\0') {
+        return "pool '{pool}' was deleted, and its name is kept; `weir pool restore {pool}` brings "
+               "it back, `weir pool delete {pool} --now` frees the name";
+    }
     return reasons[reason->code].sentence;
 }
 

@@ -88,6 +88,20 @@ def test_what_the_file_does_not_name_stays_unless_pruned(weir, config):
     assert weir.weir("config", "diff", path, "--prune").stdout == ""
 
 
+def test_a_file_brings_a_deleted_pool_back(weir, config):
+    path = config("pools: [{name: default}, {name: lab, title: Lab}]\n")
+    weir.weir("config", "apply", path)
+    task = weir.weir("submit", "--pool", "lab", "--", "true").stdout.strip()
+    weir.weir("pool", "delete", "lab", "--force", "--yes")
+    assert weir.task(task)["state"] == "unavailable"
+    path = config("pools: [{name: default}, {name: lab, title: The lab}]\n")
+    assert "pool lab" in weir.weir("config", "diff", path, check=False).stdout
+    weir.weir("config", "apply", path)
+    pool = weir.weir_json("pool", "show", "lab")
+    assert (pool["title"], pool["restore_until"], weir.task(task)["state"]) == ("The lab", None, "pending")
+    assert weir.weir("config", "diff", path).stdout == ""
+
+
 def test_all_or_nothing_where_the_server_refuses(weir, config):
     weir.weir("project", "create", "busy")
     weir.submit("sleep", "1000", project="busy")

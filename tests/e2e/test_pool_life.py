@@ -70,10 +70,10 @@ def test_the_story_of_an_elastic_pool(weir):
     w.weir("pool", "close", "burst")
     is_state(w, "burst", "closed")
     told = states(w, "burst")
-    assert told[0] == "fully-executing" and told[-2:] == ["closing", "closed"] or told[-1] == "closed"
-    assert "partially-dispatched" in told and "partially-executing" in told
-    growth = told[1:-1]
-    assert growth[0] == "partially-dispatched" and "fully-executing" in growth
+    assert told[0] == "fully-executing" and told[-1] == "closed"
+    # The first growth begins at no node, and each growth ends with all nodes there. States that last shorter than a turn are skipped.
+    assert told[1] in ("partially-dispatched", "fully-dispatched") and told.count("fully-executing") >= 3
+    assert set(told[1:-1]) <= {"partially-dispatched", "fully-dispatched", "partially-executing", "fully-executing", "closing"}
     refused = w.weir("submit", "--pool", "burst", "--", "true", check=False)
     assert refused.returncode != 0 and "pool 'burst' is closed" in refused.stderr and "weir pool restore burst" in refused.stderr
     story = w.weir("pool", "events", "burst").stdout
@@ -151,12 +151,15 @@ def test_a_fixed_pool_is_deleted_and_restored(weir):
     w.weir("wait", waits)
 
 
-def test_lost_nodes_are_told(weir):
-    """A pool that lost a node is degraded, and a fixed pool with no node left is unavailable; both say why."""
+def test_a_pool_without_nodes_says_so(weir):
     w = weir()
     w.weir("pool", "create", "lab")
+    is_state(w, "lab", "submitted")
     w.wait_until(lambda: pool_of(w, "lab")["health"] == "unavailable", "no node is there")
-    assert pool_of(w, "lab")["state"] == "submitted" and "no node has joined" in pool_of(w, "lab")["reason"]
+    assert "no node has joined" in pool_of(w, "lab")["reason"]
+    shown = w.weir("pool", "show", "lab").stdout
+    assert "unavailable" in shown and "no node has joined" in shown
+    assert (pool_of(w, "default")["state"], pool_of(w, "default")["health"]) == ("fully-executing", "running")
 
 
 def test_a_name_is_free_once_the_pool_is_gone_for_good(weir):

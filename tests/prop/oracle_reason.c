@@ -18,7 +18,8 @@ void oracle_reasons(const struct core *core, pool_id settled)
         law(task->waiting_count == 0 || task->kill_asked || code != REASON_NONE,
             "P8: every wait has a reason");
         law(code != REASON_NEXT || task->pool.v != settled.v, "P8: nobody is next after a pass");
-        if (query_task_in(core, settled, task->id)->pool.v == settled.v && task->queued) {
+        if (task->listed && task->queued &&
+            query_task_in(core, settled, task->id)->pool.v == settled.v) {
             explain_task_in(core, task->id, settled, &explanation);
             law(explanation.reason.code != REASON_NONE, "P8: every wait has a reason in each pool");
             law(explanation.reason.code != REASON_NEXT, "P8: nobody is next after a pass");

@@ -139,7 +139,7 @@ static enum verdict edit_place(struct step *step, const struct task *task,
     if (verdict == VERDICT_OK && edit->fields & TASK_EDIT_pools) {
         const account_id next = fact->task_edited.account;
         const struct edited edited = {task, next.v != 0 ? next : task->account, request, form};
-        pool = edit_pool(step, &edited, spec, pool);
+        pool = spec->pool_count > 1 ? edit_pool(step, &edited, spec, pool) : pool;
         fact->task_edited.pool = pool->id;
     }
     if (verdict == VERDICT_OK && pool != NULL) {

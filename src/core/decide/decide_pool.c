@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
 #include "base/must.h"
+#include "base/str.h"
 #include "core/decide/decide.h"
 #include "core/decide/step.h"
 #include "core/model/limits.h"
@@ -39,7 +40,9 @@ enum verdict decide_pool_create(struct step *step)
     }
     const struct pool *pool = query_pool_named(core, spec->name);
     if (pool != NULL && pool->life.phase == PHASE_DELETE) {
-        return decide_life_refuse(step, pool);
+        const enum verdict verdict = decide_life_refuse(step, pool);
+        (void)str_copy(step->out->refusal.text, sizeof step->out->refusal.text, spec->name);
+        return verdict;
     }
     if (pool != NULL) {
         step_refuse(step, REASON_EXISTS, spec->name);

@@ -116,7 +116,7 @@ enum reason_code {
     REASON_FLAVOR_FIXED, /* `pool` has `need` nodes, or nodes on their way, of another kind than asked for */
     /* a wait and a refusal: `pool` is in state `text`: closing or closed */
     REASON_POOL_CLOSED,
-    /* a wait and a refusal: `pool` was deleted, and can be restored until `until_ms` */
+    /* a wait and a refusal: `pool` was deleted, and can be restored. `text`: the name that a new pool cannot have */
     REASON_POOL_DELETED,
     REASON_NOT_ADMITTED, /* the pool is dedicated, and not to the project `account` */
     REASON_UNKNOWN_GUEST, /* the pool shall be dedicated to `text`, and there is no such project or department */

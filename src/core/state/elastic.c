@@ -26,6 +26,8 @@ enum { RETRY_MS = 5 * 1000, RETRY_DOUBLINGS_MAX = 7 };
 
 /* A node may have less memory than its pool promises by one part of so many. */
 enum { MEMORY_KEPT = 8 };
+/* A node that has just joined has no work before the next pass. */
+enum { IDLE_MS_MIN = 1000 };
 
 bool elastic_pool(const struct pool *pool)
 {
@@ -303,7 +305,8 @@ void elastic_shrink_update(struct core *core, pool_id id)
     struct pool *pool = change_pool_edit(core, id);
     const struct launch *first = elastic_shrink_first(core, pool);
     const bool over = pool->launch_live > elastic_max(pool);
-    const int64_t at_ms = first == NULL ? 0 : first->idle_ms + (over ? 0 : pool->node_idle_ms);
+    const int64_t idle_ms = pool->node_idle_ms > IDLE_MS_MIN ? pool->node_idle_ms : IDLE_MS_MIN;
+    const int64_t at_ms = first == NULL ? 0 : first->idle_ms + (over ? 0 : idle_ms);
     order_update(&core->orders[ORDER_DEADLINE], pool->shrink_ms != 0,
                  (struct okey){{(uint64_t)pool->shrink_ms, DEADLINE_SHRINK, id.v, 0}}, at_ms != 0,
                  (struct okey){{(uint64_t)at_ms, DEADLINE_SHRINK, id.v, 0}});

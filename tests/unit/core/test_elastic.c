@@ -170,6 +170,31 @@ static void a_node_without_work_goes_after_a_time(void **state)
     org_done(&org);
 }
 
+static void no_idle_time(struct pool_spec *spec)
+{
+    three_nodes(spec);
+    spec->node_idle_ms = 0;
+}
+
+/* A tick comes before the pass that gives the new node its work. */
+static void a_new_node_gets_its_work_before_it_is_idle(void **state)
+{
+    (void)state;
+    struct org org;
+    begin(&org, no_idle_time);
+    const task_id task = work(&org, 2, 1);
+    assert_int_equal(asks(&org), 1);
+    (void)joins(&org, 1);
+    later(&org, 0);
+    assert_int_equal(state_of(&org, 1), LAUNCH_RUNNING);
+    org_settle(&org);
+    assert_true(org_runs(&org, task));
+    rig_report(&org.rig, task, 0, REPORT_ENDED, 0);
+    later(&org, 1000);
+    assert_int_equal(state_of(&org, 1), LAUNCH_ENDING);
+    org_done(&org);
+}
+
 static void the_minimum_stays(void **state)
 {
     (void)state;
@@ -332,6 +357,7 @@ int main(void)
         cmocka_unit_test(a_gang_counts_the_places_that_are_free),
         cmocka_unit_test(free_slots_are_kept_ready),
         cmocka_unit_test(a_node_without_work_goes_after_a_time),
+        cmocka_unit_test(a_new_node_gets_its_work_before_it_is_idle),
         cmocka_unit_test(the_minimum_stays),
         cmocka_unit_test(a_smaller_maximum_ends_nodes_without_work_at_once),
         cmocka_unit_test(a_provider_that_fails_is_asked_again_later),

@@ -341,6 +341,7 @@ static void a_name_is_taken_until_the_pool_is_gone(void **state)
     struct input in = {.type = INPUT_POOL_CREATE, .pool = {.spec = &spec}};
     assert_int_equal(rig_do(&org.rig, in), VERDICT_CONFLICT);
     assert_int_equal(org.rig.facts.refusal.code, REASON_POOL_DELETED);
+    assert_string_equal(org.rig.facts.refusal.text, "p");
     assert_int_equal(pool_input(&org, INPUT_POOL_CLOSE, false), VERDICT_CONFLICT);
     later(&org, POOL_RESTORE_MS);
     assert_int_equal(rig_do(&org.rig, in), VERDICT_OK);

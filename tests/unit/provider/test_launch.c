@@ -427,12 +427,14 @@ static void keys_come_back_as_their_launch(void **state)
     for (unsigned i = 0; i < 3; i++) {
         char key[PROVIDER_KEY_MAX];
         provider_key(uuid, ids[i], key);
-        struct provider_report report = {.key = key, .says = PROVIDER_RUNNING, .words = "w"};
+        struct provider_report report = {
+            .key = key, .says = PROVIDER_RUNNING, .words = "w", .why = PROVIDER_WHY_PRICE};
         struct provider_answer answer = {0};
         assert_true(provider_answer_of(uuid, &report, &answer));
         assert_int_equal(answer.launch.v, ids[i].v);
         assert_int_equal(answer.says, PROVIDER_RUNNING);
         assert_string_equal(answer.words, "w");
+        assert_int_equal(answer.why, PROVIDER_WHY_PRICE);
         assert_false(provider_answer_of(other, &report, &answer));
     }
     static const char *const wrong[] = {"",

@@ -320,8 +320,10 @@ static void closed_pools_say_how_they_open(void **state)
     says((struct reason){.code = REASON_POOL_CLOSED, .pool = {1}, .text = "closing"},
          "pool 'default' is closing and takes no task; `weir pool restore default` opens it again");
     says((struct reason){.code = REASON_POOL_DELETED, .pool = {1}},
-         "pool 'default' was deleted; `weir pool restore default` brings it back, `weir pool "
-         "delete default --now` frees its name");
+         "pool 'default' was deleted; `weir pool restore default` brings it back");
+    says((struct reason){.code = REASON_POOL_DELETED, .pool = {1}, .text = "default"},
+         "pool 'default' was deleted, and its name is kept; `weir pool restore default` brings it "
+         "back, `weir pool delete default --now` frees the name");
 }
 
 static void pools_say_whom_they_serve(void **state)

@@ -15,7 +15,6 @@ bool explain_life(const struct pool *pool, struct reason *ret)
     *ret = (struct reason){.pool = pool->id, .smallest = -1};
     if (pool->life.phase == PHASE_DELETE) {
         ret->code = REASON_POOL_DELETED;
-        ret->until_ms = pool->life.delete_ms;
         return true;
     }
     ret->code = REASON_POOL_CLOSED;
