@@ -43,10 +43,17 @@ enum outcome kai_runtime(struct trial *trial);
 enum outcome kai_share(struct trial *trial);
 
 enum outcome det_compare(struct trial *trial);
+enum outcome det_desired(struct trial *trial);
 enum outcome det_fit(struct trial *trial);
+enum outcome det_launch(struct trial *trial);
 enum outcome det_move(struct trial *trial);
 enum outcome det_order(struct trial *trial);
+enum outcome det_provision(struct trial *trial);
+enum outcome det_scaling(struct trial *trial);
 enum outcome det_schedule(struct trial *trial);
 enum outcome det_score(struct trial *trial);
+enum outcome det_states(struct trial *trial);
 enum outcome det_stats_filter(struct trial *trial);
+enum outcome det_sticky(struct trial *trial);
 enum outcome det_summary(struct trial *trial);
+enum outcome det_terminate(struct trial *trial);

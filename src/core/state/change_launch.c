@@ -81,7 +81,7 @@ void change_launch_changed(struct core *core, const struct fact *fact)
     elastic_launch_close(core, &before, launch);
     const bool ends = before.state != LAUNCH_ENDING && fact->launch.state == LAUNCH_ENDING;
     if (elastic && ends && is_vain(launch, fact->time_ms)) {
-        elastic_failed(core, before.pool, fact->time_ms, fact->launch.words);
+        elastic_failed(core, &before, fact->time_ms, fact->launch.words);
     }
     if (elastic && fact->launch.state == LAUNCH_ENDING && fact->launch.node.v != 0) {
         node_drain(core, fact->launch.node);
@@ -98,7 +98,7 @@ void change_launch_ended(struct core *core, const struct fact *fact)
     elastic_launch_close(core, &before, &(struct launch){0});
     if (elastic_pool(query_pool(core, before.pool))) {
         if (!joined && before.state != LAUNCH_ENDING) {
-            elastic_failed(core, before.pool, fact->time_ms, fact->launch.words);
+            elastic_failed(core, &before, fact->time_ms, fact->launch.words);
         }
         change_pool_due(core, before.pool);
     }

@@ -47,8 +47,10 @@ enum order {
     ORDER_LENGTH_AGE,
     /* pool, since when the node has no work, launch, 0: nodes of launches that may go */
     ORDER_LAUNCH_IDLE,
+    /* pool, is the machine up, ~launch, launch: launches whose agents have not joined */
+    ORDER_LAUNCH_STARTING,
 };
-enum { ORDER_COUNT = ORDER_LAUNCH_IDLE + 1 };
+enum { ORDER_COUNT = ORDER_LAUNCH_STARTING + 1 };
 
 /* The domains of one level of a pool lie together. */
 #define LEVEL_KEY(pool, level) ((uint64_t)(pool).v << 32 | (uint64_t)(level))
