@@ -410,6 +410,20 @@ const struct command commands_self[] = {
      .args_max = 1,
      .complete = COMPLETE_PLACES,
      .run = cmd_view_explain},
+    {.name = "whatif",
+     .args = "COMMAND… | METHOD PATH [BODY]",
+     .help =
+         "what one change would do: tasks that start, wait, stop or end, nodes that come and go",
+     .more =
+         "A command is tried as with its --dry-run. METHOD, PATH and BODY are a call of the API "
+         "that\n"
+         "takes `dry_run`. Nothing is changed. Exit code 8: something would change.",
+     .examples = "weir whatif pool pause burst\nweir whatif node drain n1\n"
+                 "weir whatif PATCH /pools/burst '{\"provider\":{\"max\":8}}'",
+     .groups = {flags_json},
+     .args_min = 1,
+     .args_max = 3,
+     .run = cmd_whatif},
     {.name = "queue",
      .args = "[flags]",
      .help = "the waiting tasks of each pool in order, and why they wait",
