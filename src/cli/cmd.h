@@ -65,6 +65,7 @@ int cmd_quota_list(struct cli *cli);
 int cmd_quota_set(struct cli *cli);
 int cmd_usage(struct cli *cli);
 
+int cmd_pool_try(struct cli *cli);
 int cmd_whatif(struct cli *cli);
 /* `weir whatif pool edit P --max 8` becomes `weir pool edit --dry-run P --max 8`. Other calls stay. Fails for a command that
  * has no --dry-run. */
