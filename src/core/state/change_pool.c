@@ -31,9 +31,25 @@ struct pool *change_pool_edit(struct core *core, pool_id id)
     return pool;
 }
 
+void change_pool_due_set(struct core *core, pool_id id, bool due)
+{
+    const struct pool *row = table_get(&core->pools, id.v);
+    must(row != NULL);
+    if ((row->due != 0) == due) {
+        return;
+    }
+    const struct okey key = {{id.v, 0, 0, 0}};
+    struct pool *pool = change_pool_edit(core, id);
+    pool->due = due;
+    if (!pool->deleted) {
+        must(due ? oindex_insert(&core->orders[ORDER_POOL_DUE], key)
+                 : oindex_remove(&core->orders[ORDER_POOL_DUE], key));
+    }
+}
+
 void change_pool_due(struct core *core, pool_id id)
 {
-    change_pool_edit(core, id)->due = 1;
+    change_pool_due_set(core, id, true);
 }
 
 /* Marks a task as reserved or not. The task's place in the queue of its project may change. */
@@ -244,6 +260,7 @@ void change_pool_delete(struct core *core, const struct fact *fact)
     change_pool_reserved_set(core, id, NULL, 0);
     change_pool_wake_set(core, pool, 0);
     history_drop(core, pool);
+    change_pool_due_set(core, pool->id, false);
     pool->deleted = 1;
     core->pool_count--;
     uint64_t hash = key_name_hash(query_pool_name(core, id));
