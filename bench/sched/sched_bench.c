@@ -30,6 +30,8 @@ static const struct {
     {"steady-accounts", "steady state of many accounts", load_steady_accounts},
     {"steady-held", "steady state in which somebody holds a reservation", load_steady_held},
     {"projects", "many projects in one pool of 100 nodes, 120 % asked", load_projects},
+    {"pools", "1,000 pools that grow and shrink, 9,000 nodes", pools_many},
+    {"preview", "dry runs among 10,000 nodes and 100,000 tasks", pools_preview},
     {"memory", "memory", load_memory},
     {"growth", "growth from 1,000 to 10,000 nodes", load_growth},
 };

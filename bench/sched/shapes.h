@@ -24,5 +24,7 @@ void load_steady_held(struct bench *bench);
 /* 10 to 2,000 projects without quotas in one pool. */
 void load_projects(struct bench *bench);
 void load_memory(struct bench *bench);
+void pools_many(struct bench *bench);
+void pools_preview(struct bench *bench);
 /* The ratios of the figures at 10,000 nodes to the figures at 1,000 nodes. */
 void load_growth(struct bench *bench);

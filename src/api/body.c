@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "api/body.h"
 
+#include "api/route.h"
 #include "base/amount.h"
 #include "base/name.h"
 #include "io/http_request.h"
@@ -10,6 +11,15 @@ bool body_read(struct call *call, const struct doc **ret)
 {
     struct error e;
     struct doc *doc;
+    if (call->trial != NULL && call->trial->body != NULL) {
+        *ret = call->trial->body;
+        return true;
+    }
+    if (call->trial != NULL) {
+        call_failf(call, ERR_INVALID, "body", "'body' is missing: %s %s has one",
+                   call->route->method, call->route->pattern);
+        return false;
+    }
     if (doc_json_parse(call_arena(call), http_request_body(call->request), &doc, &e) != ERR_OK) {
         call_fail(call, &e);
         return false;
@@ -21,8 +31,9 @@ bool body_read(struct call *call, const struct doc **ret)
 bool body_object(struct call *call, const char *const *fields, const struct doc **ret)
 {
     static const struct doc empty = {.kind = DOC_MAP};
-    struct str text = str_trim(http_request_body(call->request));
-    if (text.len == 0) {
+    const bool none = call->trial != NULL ? call->trial->body == NULL
+                                          : str_trim(http_request_body(call->request)).len == 0;
+    if (none) {
         *ret = &empty;
         return true;
     }

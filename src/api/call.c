@@ -7,6 +7,7 @@
 #include "api/http_status.h"
 #include "api/route.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "base/time_text.h"
 #include "io/http_request.h"
 #include "wire/error_json.h"
@@ -16,7 +17,39 @@
 
 struct arena *call_arena(const struct call *call)
 {
-    return http_request_arena(call->request);
+    return call->kept != NULL ? call->kept : http_request_arena(call->request);
+}
+
+void call_keep(struct call *call)
+{
+    must(call->kept == NULL);
+    struct arena *arena = xmalloc(sizeof *arena);
+    arena_init(arena);
+    call->kept = arena;
+    call->name = arena_str(arena, call->name);
+    call->actor = arena_str(arena, call->actor);
+    call->cause = arena_str(arena, call->cause);
+}
+
+/* The names of the call are given back to the request's own memory, because the call may outlive the kept one. */
+struct arena *call_keep_take(struct call *call)
+{
+    struct arena *own = http_request_arena(call->request);
+    struct arena *kept = call->kept;
+    must(kept != NULL);
+    call->kept = NULL;
+    call->name = arena_str(own, call->name);
+    call->actor = arena_str(own, call->actor);
+    call->cause = arena_str(own, call->cause);
+    return kept;
+}
+
+void call_keep_free(struct arena *arena)
+{
+    if (arena != NULL) {
+        arena_done(arena);
+        free(arena);
+    }
 }
 
 const struct core *call_core(const struct call *call)
@@ -42,6 +75,8 @@ void call_done(struct call *call)
     http_request_set_data(call->request, NULL);
     call->gone = NULL;
     buf_done(&call->out);
+    call_keep_free(call->kept);
+    call->kept = NULL;
 }
 
 static void give(struct call *call)
@@ -103,6 +138,10 @@ static bool reached(const struct call *call)
 void call_run(struct call *call)
 {
     if (reached(call)) {
+        if (call->kept == NULL && route_takes(call->route, "dry_run") &&
+            call_query(call, "dry_run") != NULL) {
+            call_keep(call);
+        }
         call->route->handler(call);
         return;
     }
@@ -250,6 +289,25 @@ static void query_seen(void *ctx, const char *name, const char *value)
     }
 }
 
+const char *call_query(const struct call *call, const char *name)
+{
+    if (call->trial == NULL) {
+        return http_request_query(call->request, name);
+    }
+    if (strcmp(name, "dry_run") == 0) {
+        return "true";
+    }
+    struct str rest = str_of(call->trial->query);
+    while (rest.p != NULL) {
+        struct str value = {NULL, 0};
+        const struct str key = str_cut(str_cut(rest, '&', &rest), '=', &value);
+        if (str_is(key, name)) {
+            return value.p == NULL ? "" : arena_strn(call_arena(call), value.p, value.len);
+        }
+    }
+    return NULL;
+}
+
 bool call_query_known(struct call *call)
 {
     struct query_check check = {.route = call->route};
@@ -265,7 +323,7 @@ bool call_query_known(struct call *call)
 
 bool call_query_u64(struct call *call, const char *name, uint64_t max, uint64_t *ret)
 {
-    const char *text = http_request_query(call->request, name);
+    const char *text = call_query(call, name);
     uint64_t value;
     if (text == NULL) {
         return true;
@@ -282,7 +340,7 @@ bool call_query_u64(struct call *call, const char *name, uint64_t max, uint64_t 
 
 bool call_query_bool(struct call *call, const char *name, bool *ret)
 {
-    const char *text = http_request_query(call->request, name);
+    const char *text = call_query(call, name);
     if (text == NULL) {
         return true;
     }
@@ -299,7 +357,7 @@ bool call_query_bool(struct call *call, const char *name, bool *ret)
 
 bool call_query_time(struct call *call, const char *name, int64_t *ret)
 {
-    const char *text = http_request_query(call->request, name);
+    const char *text = call_query(call, name);
     if (text == NULL || time_text_parse(str_of(text), ret)) {
         return true;
     }

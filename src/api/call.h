@@ -13,6 +13,12 @@ enum {
     ANSWER_BYTES_MAX = 64 * 1024 * 1024, /* of one answer that is not a stream */
 };
 
+/* A call that is tried in place of the request that carries it. */
+struct call_trial {
+    const struct doc *body; /* NULL: none */
+    const char *query;      /* "force=true&prune"; "": none */
+};
+
 struct call {
     struct parked_answer hold; /* the first member, so that a hold can be cast to its call */
     struct api *api;
@@ -32,6 +38,10 @@ struct call {
     void (*stored)(struct call *call); /* called when everything decided so far is on disk */
     bool awaited;                      /* a read whose handler runs again on a rebuilt core */
     void *data;                        /* for the handler, between check and commit */
+    const struct call_trial
+        *trial; /* the change that POST /whatif tries; NULL: the request's own */
+    struct arena
+        *kept; /* in place of the request's arena, for a dry run that may outlive the request */
     /* Called when the client leaves while the call is parked elsewhere than in `hold`: must forget
      * the call. */
     void (*gone)(struct call *call, void *ctx);
@@ -39,6 +49,12 @@ struct call {
 };
 
 struct arena *call_arena(const struct call *call);
+
+/* Gives a dry run memory of its own, with the names that its inputs may point to. The memory goes with the call, unless
+ * call_keep_take() hands it on. */
+void call_keep(struct call *call);
+struct arena *call_keep_take(struct call *call);
+void call_keep_free(struct arena *arena); /* accepts NULL */
 const struct core *call_core(const struct call *call);
 int64_t call_now_ms(const struct call *call);
 
@@ -100,6 +116,8 @@ void call_done(struct call *call);
 
 /* Allows only the parameters that the route's row names. Called once, before the handler. */
 must_use bool call_query_known(struct call *call);
+/* The value of a parameter; NULL: absent. A change that is tried is always a dry run. */
+const char *call_query(const struct call *call, const char *name);
 must_use bool call_query_u64(struct call *call, const char *name, uint64_t max, uint64_t *ret);
 must_use bool call_query_bool(struct call *call, const char *name, bool *ret);
 /* Reads a time in RFC 3339; *ret stays as it is when the parameter is not there. */

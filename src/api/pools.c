@@ -67,7 +67,7 @@ void pools_create(struct call *call)
         return;
     }
     struct input in = {.type = INPUT_POOL_CREATE, .pool = {.spec = &spec}};
-    if (call_input(call, &in, &facts)) {
+    if (!preview_answered(call, &in) && call_input(call, &in, &facts)) {
         pool_answer(call, 201, query_pool_named(call_core(call), spec.name));
     }
 }

@@ -1,10 +1,154 @@
 /* preview.c - `?dry_run=true` of a change: what the change would do, and nothing is changed.
+ *
+ * The change is tried by the worker in a copy of the state, because the look at what follows may take a tenth of a second on
+ * a large server. The inputs must outlive the request then: their memory is the call's own (call_keep()), and what a
+ * handler has on its stack is copied there.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "api/preview.h"
 
 #include "api/api_internal.h"
+#include "api/http_status.h"
+#include "base/mem.h"
+#include "core/model/spec.h"
 #include "core/preview.h"
+#include "wire/error_json.h"
 #include "wire/preview_json.h"
+
+struct preview_work {
+    struct work work;
+    struct call *call; /* NULL: the client has left */
+    struct core *copy;
+    struct arena *arena; /* of the inputs */
+    struct input *inputs;
+    uint32_t count;
+    struct buf out;
+    unsigned status;
+};
+
+static void preview_run_one(struct preview_work *own)
+{
+    struct facts facts;
+    struct preview *preview = NULL;
+    const struct preview_ask ask = {.inputs = own->inputs, .count = own->count};
+    fact_list_init(&facts, own->arena);
+    const enum verdict verdict = preview_run(own->copy, &ask, &facts, &preview);
+    if (verdict == VERDICT_OK) {
+        struct json_out j;
+        json_out_init(&j, &own->out);
+        preview_json(&j, preview, own->arena);
+        own->status = 200;
+    } else {
+        const bool of_many =
+            own->inputs[0].type == INPUT_TASK_SUBMIT && own->inputs[0].submit.count > 1;
+        error_json_refusal(own->copy, &facts, of_many, own->arena, &own->out);
+        own->status = http_status_of_refusal(verdict, &facts.refusal);
+    }
+    preview_free(preview);
+}
+
+static void work_run(struct work *work, struct store_reader *reader)
+{
+    struct preview_work *own = (struct preview_work *)work;
+    (void)reader;
+    preview_run_one(own);
+    core_free(steal(own->copy));
+}
+
+static void work_free(struct preview_work *own)
+{
+    core_free(own->copy);
+    call_keep_free(own->arena);
+    buf_done(&own->out);
+    free(own);
+}
+
+static void work_back(struct work *work)
+{
+    struct preview_work *own = (struct preview_work *)work;
+    struct call *call = own->call;
+    if (call != NULL) {
+        call_resume(call);
+        buf_done(&call->out);
+        call->out = own->out;
+        buf_init(&own->out, 0);
+        call_answer_json(call, own->status);
+    }
+    work_free(own);
+}
+
+static void work_gone(struct call *call, void *ctx)
+{
+    struct preview_work *own = ctx;
+    (void)call;
+    own->call = NULL;
+}
+
+static void work_dropped(struct call *call, void *ctx)
+{
+    (void)call;
+    work_free(ctx);
+}
+
+/* Everything that the copy has is on disk: the worker may begin. */
+static void work_ask(struct call *call)
+{
+    const struct api_host *host = call->api->o.host;
+    struct preview_work *own = call->data;
+    call_resume(call);
+    if (!host->compute(host->ctx, &own->work)) {
+        struct error e;
+        work_free(own);
+        (void)fail(&e, ERR_BUSY, "too many computations are under way; try again");
+        call_busy(call, 429, &e);
+        return;
+    }
+    call_park(call, work_gone, own);
+}
+
+/* Copies what the input points to on the handler's stack. Texts and lists are in the arena already. False: an input of a
+ * type that is not known here. */
+static bool input_keep(struct arena *arena, struct input *in)
+{
+    struct task_edit *edit;
+    struct quota_spec *quota;
+    if (in->type == INPUT_POOL_CREATE || in->type == INPUT_POOL_EDIT) {
+        in->pool.spec = arena_dup(arena, in->pool.spec, sizeof *in->pool.spec);
+    } else if (in->type == INPUT_NODE_EDIT) {
+        in->node.edit = arena_dup(arena, in->node.edit, sizeof *in->node.edit);
+    } else if (in->type == INPUT_TASK_EDIT) {
+        edit = arena_dup(arena, in->task.edit, sizeof *edit);
+        edit->spec = arena_dup(arena, edit->spec, sizeof *edit->spec);
+        in->task.edit = edit;
+    } else if (in->type == INPUT_QUOTA_SET) {
+        quota = arena_dup(arena, in->quota.spec, sizeof *quota);
+        quota->amounts =
+            arena_dup(arena, quota->amounts, sizeof *quota->amounts * quota->amount_count);
+        in->quota.spec = quota;
+    } else {
+        return in->type == INPUT_TASK_SUBMIT || in->type == INPUT_TASK_KILL ||
+               in->type == INPUT_TASK_START || in->type == INPUT_TASK_PAUSE ||
+               in->type == INPUT_TASK_ACTIVATE || in->type == INPUT_TASK_MOVE ||
+               in->type == INPUT_POOL_DELETE || in->type == INPUT_NODE_REMOVE;
+    }
+    return true;
+}
+
+/* Completes the inputs in the call's own memory. Returns how many of them the worker may have: all or not. */
+static bool inputs_keep(struct call *call, struct input *inputs, uint32_t count)
+{
+    const int64_t now_ms = call_now_ms(call);
+    bool kept = true;
+    for (uint32_t i = 0; i < count; i++) {
+        inputs[i].actor = call->actor;
+        inputs[i].cause = call->cause;
+        inputs[i].now_ms = now_ms;
+        if (inputs[i].type == INPUT_TASK_SUBMIT) {
+            inputs[i].submit.has_key = false; /* what the key was used for before does not matter */
+        }
+        kept &= input_keep(call_arena(call), &inputs[i]);
+    }
+    return kept;
+}
 
 bool preview_answered_many(struct call *call, struct input *inputs, uint32_t count)
 {
@@ -15,30 +159,23 @@ bool preview_answered_many(struct call *call, struct input *inputs, uint32_t cou
     if (!dry) {
         return false;
     }
-    const int64_t now_ms = call_now_ms(call);
-    for (uint32_t i = 0; i < count; i++) {
-        inputs[i].actor = call->actor;
-        inputs[i].cause = call->cause;
-        inputs[i].now_ms = now_ms;
-        if (inputs[i].type == INPUT_TASK_SUBMIT) {
-            inputs[i].submit.has_key = false; /* what the key was used for before does not matter */
-        }
-    }
-    struct facts facts;
-    struct preview *preview = NULL;
-    fact_list_init(&facts, call_arena(call));
-    const struct preview_ask ask = {.inputs = inputs, .count = count};
-    enum verdict verdict = preview_run(call_core(call), &ask, &facts, &preview);
-    if (verdict == VERDICT_OK) {
-        struct json_out j;
-        call_json(call, &j);
-        preview_json(&j, preview, call_arena(call));
-        call_answer_json(call, 200);
+    struct preview_work *own = xcalloc(1, sizeof *own);
+    own->work = (struct work){.run = work_run, .done = work_back};
+    own->inputs = arena_dup(call_arena(call), inputs, sizeof *inputs * count);
+    own->count = count;
+    own->call = call;
+    own->copy = core_copy(call_core(call));
+    buf_init(&own->out, ANSWER_BYTES_MAX);
+    const bool kept = inputs_keep(call, own->inputs, count);
+    own->arena = call_keep_take(call);
+    call->data = own;
+    if (kept) {
+        call_park(call, work_dropped, own);
+        call_when_stored(call, work_ask);
     } else {
-        const bool of_many = inputs[0].type == INPUT_TASK_SUBMIT && inputs[0].submit.count > 1;
-        call_refuse(call, verdict, &facts, of_many);
+        work_run(&own->work, NULL);
+        work_back(&own->work);
     }
-    preview_free(preview);
     return true;
 }
 

@@ -79,7 +79,7 @@ static void refuse(struct call *call, const struct task_spec *asked, const struc
 
 bool spread_refused(struct call *call, const struct submission *submission)
 {
-    const char *consent = http_request_query(call->request, "spread");
+    const char *consent = call_query(call, "spread");
     if (consent == NULL || strcmp(consent, "allow") == 0) {
         return false;
     }

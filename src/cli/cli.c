@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/cli.h"
 
+#include "cli/cmd.h"
 #include "cli/context.h"
 #include "cli/flags.h"
 #include "cli/help.h"
@@ -184,6 +185,10 @@ int cli_main(int argc, char **argv)
     arena_init(&arena);
     flags_move(argc, argv, &arena);
     arena_done(&arena);
+    struct error e;
+    if (cmd_whatif_move(argc, argv, &e) != ERR_OK) {
+        return usage_fail(&e);
+    }
     int words = 0;
     const struct command *command = command_find(argc - 1, argv + 1, &words);
     if (command == NULL) {

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "base/fail.h"
+
 #include <stddef.h>
 
 struct buf;
@@ -74,6 +76,12 @@ int cmd_account_department_delete(struct cli *cli);
 int cmd_quota_list(struct cli *cli);
 int cmd_quota_set(struct cli *cli);
 int cmd_usage(struct cli *cli);
+
+int cmd_pool_try(struct cli *cli);
+int cmd_whatif(struct cli *cli);
+/* `weir whatif pool edit P --max 8` becomes `weir pool edit --dry-run P --max 8`. Other calls stay. Fails for a command that
+ * has no --dry-run. */
+must_use enum err cmd_whatif_move(int argc, char **argv, struct error *e);
 
 int cmd_view_queue(struct cli *cli);
 int cmd_view_explain(struct cli *cli);

@@ -441,7 +441,13 @@ int cmd_pool_create(struct cli *cli)
     json_out_kv_text(&j, "name", cli->args.words[0]);
     (void)pool_json(cli, &j);
     json_out_end(&j);
-    int code = change(cli, "POST", "/pools", (struct str){.p = body.data, .len = body.len}, "made");
+    const struct cost_call call = {.method = "POST",
+                                   .path = "/pools",
+                                   .body = {.p = body.data, .len = body.len},
+                                   .what =
+                                       arena_fmt(&cli->arena, "make pool %s", cli->args.words[0])};
+    const int code = cost_is_dry(cli) ? cost_dry_run(cli, &call)
+                                      : change(cli, call.method, call.path, call.body, "made");
     buf_done(&body);
     return code;
 }

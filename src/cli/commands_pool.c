@@ -51,7 +51,7 @@ const struct command commands_pool[] = {
      .help = "make a pool",
      .examples = "weir pool create gpu --patience 5m\n"
                  "weir pool create serving --accepts service",
-     .groups = {flags_pool, flags_json},
+     .groups = {flags_pool, flags_dry_run, flags_json},
      .args_min = 1,
      .args_max = 1,
      .run = cmd_pool_create},

@@ -31,7 +31,9 @@ static enum err ask(struct cli *cli, struct arena *arena, const struct cost_call
 {
     const char mark = strchr(call->path, '?') == NULL ? '?' : '&';
     arena_init(arena);
-    const char *path = arena_fmt(arena, "%s%cdry_run=true", call->path, mark);
+    const char *path = strcmp(call->path, COST_WHATIF) == 0
+                           ? call->path
+                           : arena_fmt(arena, "%s%cdry_run=true", call->path, mark);
     return api_change(cli, arena, call->method, path, call->body, ret, e);
 }
 

@@ -4,10 +4,12 @@
 
 #include "cli/context.h"
 
+#define COST_WHATIF "/whatif"
+
 /* A call that changes something. */
 struct cost_call {
     const char *method;
-    const char *path; /* may have a query */
+    const char *path; /* may have a query; COST_WHATIF: the body names the call */
     struct str body;
     const char
         *what; /* what a dry run says first: "delete pool old"; NULL: only what happens to tasks */

@@ -24,7 +24,12 @@ typedef void (*line_fn)(const struct lines *lines, const struct doc *task);
 /* Writes "would stop " or "this stops ". */
 static void verb_add(const struct lines *lines, const char *verb)
 {
-    buf_addf(lines->out, lines->voice == PREVIEW_WOULD ? "would %s " : "this %ss ", verb);
+    const char *ending = strcmp(verb, "launch") == 0 ? "es" : "s";
+    if (lines->voice == PREVIEW_WOULD) {
+        buf_addf(lines->out, "would %s ", verb);
+    } else {
+        buf_addf(lines->out, "this %s%s ", verb, ending);
+    }
 }
 
 /* Writes "task 9 (resnet, of ann in project nlp)". */
@@ -165,6 +170,28 @@ static void wait_line(const struct lines *lines, const struct doc *task)
     }
 }
 
+/* Writes "would launch 3 nodes in pool burst". */
+static void launch_lines(const struct lines *lines)
+{
+    const struct doc *launches = item_at(lines->answer, "launches");
+    for (const struct doc *d = launches == NULL ? NULL : launches->first; d != NULL; d = d->next) {
+        const int64_t nodes = item_number(d, "nodes", 0);
+        verb_add(lines, "launch");
+        buf_addf(lines->out, "%lld node%s in pool %s\n", (long long)nodes, nodes == 1 ? "" : "s",
+                 item_text(d, "pool"));
+    }
+}
+
+static void node_end_line(const struct lines *lines, const struct doc *end)
+{
+    const struct doc *node = item_at(end, "node");
+    const bool joined = node != NULL && node->kind == DOC_STRING;
+    verb_add(lines, "end");
+    buf_addf(lines->out,
+             joined ? "node %s of pool %s" : "%s machine of pool %s that has not joined",
+             joined ? node->text.p : "a", item_text(end, "pool"));
+}
+
 /* Writes the lines of one kind. `verb`: "stop" for the lists `stops` and `stops_total`. */
 static void part_add(const struct lines *lines, const char *verb, line_fn line)
 {
@@ -181,7 +208,9 @@ static void part_add(const struct lines *lines, const char *verb, line_fn line)
         shown++;
     }
     if (all > shown) {
-        buf_addf(lines->out, "and %lld more would %s\n", (long long)(all - shown), verb);
+        const bool nodes = strcmp(verb, "node_end") == 0;
+        buf_addf(lines->out, "and %lld more %swould %s\n", (long long)(all - shown),
+                 nodes ? "nodes " : "", nodes ? "end" : verb);
     }
 }
 
@@ -198,4 +227,6 @@ void preview_text(struct buf *out, const struct doc *answer, enum preview_voice 
     part_add(&lines, "end", end_line);
     part_add(&lines, "start", start_line);
     part_add(&lines, "wait", wait_line);
+    launch_lines(&lines);
+    part_add(&lines, "node_end", node_end_line);
 }

@@ -392,6 +392,9 @@ static void check_pools(struct expected *expected)
             expect(expected, ORDER_DEADLINE,
                    (struct okey){{(uint64_t)pool->history_next_ms, DEADLINE_HISTORY, id, 0}});
         }
+        if (pool->due && !pool->deleted) {
+            expect(expected, ORDER_POOL_DUE, (struct okey){{id}});
+        }
         if (!pool->deleted) {
             uint64_t hash = key_name_hash(query_pool_name(core, pool->id));
             expect(expected, ORDER_POOL_NAME, (struct okey){{hash, id}});

@@ -47,6 +47,11 @@ static void check_launch_node(struct launch_check *expected, const struct launch
         expect(expected, ORDER_DEADLINE,
                (struct okey){{(uint64_t)launch->join_by_ms, DEADLINE_JOIN, launch->id.v}});
     }
+    if (live && launch->node.v == 0) {
+        expect(expected, ORDER_LAUNCH_STARTING,
+               (struct okey){
+                   {launch->pool.v, launch->state == LAUNCH_RUNNING, ~launch->id.v, launch->id.v}});
+    }
     if (live && launch->idle_ms != 0 && !launch->locked) {
         expect(expected, ORDER_LAUNCH_IDLE,
                (struct okey){{launch->pool.v, (uint64_t)launch->idle_ms, launch->id.v}});

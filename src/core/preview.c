@@ -1,5 +1,6 @@
 /* preview.c - see preview.h. This file runs the inputs and the passes in copies of the core, and notes which tasks the facts stop,
- * end and start. preview_waits.c says which tasks wait, preview_later.c what happens once something has left.
+ * end and start. preview_launch.c notes machines, preview_waits.c says which tasks wait, preview_later.c what happens once
+ * something has left.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/preview.h"
 
@@ -117,6 +118,8 @@ static void fact_note(const struct preview_try *try, const struct fact *fact)
         end_note(try->note, fact->task_ended.task, fact->task_ended.state);
     } else if (fact->type == FACT_ALLOCATED || fact->type == FACT_CLAIMED) {
         start_note(try, fact);
+    } else {
+        preview_launch_note(try, fact);
     }
 }
 
@@ -275,6 +278,7 @@ enum verdict preview_run(const struct core *core, const struct preview_ask *ask,
     preview->before = core_copy(core);
     struct preview_try settle = {
         .copy = preview->before, .now_ms = now_ms, .work_left = WORK_SETTLE};
+    (void)preview_launch_ticks(&settle);
     preview->cut = !preview_passes(&settle);
     preview->after = core_copy(preview->before);
     struct preview_try change = {
@@ -284,6 +288,7 @@ enum verdict preview_run(const struct core *core, const struct preview_ask *ask,
         preview_free(preview);
         return verdict;
     }
+    preview->cut |= !preview_launch_ticks(&change);
     preview->cut |= !preview_passes(&change);
     if (!ask->brief) {
         preview_later(preview, now_ms);

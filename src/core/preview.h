@@ -1,4 +1,5 @@
-/* preview.h - what a change would do: which tasks would be told to stop, end, get places, or wait, and why.
+/* preview.h - what a change would do: which tasks would be told to stop, end, get places, or wait, and why; which machines
+ * pools would ask their providers for, and which would end.
  *
  * The inputs are decided and applied in a copy of the core, and the passes that are due then are run in the copy, by the same functions
  * that make the change itself. Passes that were due before the change are run first, so that the preview shows only what the change
@@ -10,11 +11,12 @@
 #include "core/sched/explain/explain.h"
 
 enum {
-    PREVIEW_TASKS_MAX = 100, /* tasks in each list; further ones are only counted */
-    PREVIEW_PLACES_MAX = 8,  /* nodes named for a task */
-    PREVIEW_WAITS_MAX = 10,  /* waiting tasks that are explained */
-    PREVIEW_QUEUE_MAX = 16,  /* tasks at the head of a queue that are looked at */
-    PREVIEW_LEAVE_MAX = 1000 /* attempts that leave in the look at what follows */
+    PREVIEW_TASKS_MAX = 100,  /* tasks in each list; further ones are only counted */
+    PREVIEW_PLACES_MAX = 8,   /* nodes named for a task */
+    PREVIEW_WAITS_MAX = 10,   /* waiting tasks that are explained */
+    PREVIEW_QUEUE_MAX = 16,   /* tasks at the head of a queue that are looked at */
+    PREVIEW_LEAVE_MAX = 1000, /* attempts that leave in the look at what follows */
+    PREVIEW_POOLS_MAX = 32    /* pools whose launches are counted apart */
 };
 
 /* A task with attempts that would be told to stop. */
@@ -61,6 +63,18 @@ struct preview_wait {
     int64_t first_ms;      /* when the time limit of `first` is over; 0: `first` has none */
 };
 
+/* Machines that a pool would ask its provider for. */
+struct preview_launch {
+    pool_id pool;
+    uint32_t nodes;
+};
+
+/* A machine that the provider of a pool would be told to end. */
+struct preview_machine_end {
+    pool_id pool;
+    node_id node; /* 0: its agent has not joined */
+};
+
 struct preview {
     struct core *before; /* the state in which the change was tried */
     struct core *after;  /* the state right after the change: nothing has left its place yet */
@@ -83,6 +97,12 @@ struct preview {
     uint32_t wait_count;
     uint32_t wait_total;
     struct preview_wait waits[PREVIEW_WAITS_MAX];
+    uint32_t launch_count;
+    uint32_t launch_total; /* machines of all pools */
+    struct preview_launch launches[PREVIEW_POOLS_MAX];
+    uint32_t machine_end_count;
+    uint32_t machine_end_total;
+    struct preview_machine_end machine_ends[PREVIEW_TASKS_MAX];
 };
 
 struct preview_ask {

@@ -15,6 +15,12 @@ struct preview_try {
 /* Applies the facts, and notes which tasks they stop, end and start. */
 void preview_facts(struct preview_try *try, const struct facts *facts);
 
+/* Notes the machine that a fact launches or ends, before the fact is applied. */
+void preview_launch_note(const struct preview_try *try, const struct fact *fact);
+
+/* Handles the deadlines that have come. False: there are more than the preview looks at. */
+bool preview_launch_ticks(struct preview_try *try);
+
 /* Runs the passes that are due. False: the work was spent before the last pass. */
 bool preview_passes(struct preview_try *try);
 

@@ -79,6 +79,25 @@ static void waits_json(struct json_out *j, const struct preview *preview, struct
     json_out_end(j);
 }
 
+/* The machines that pools would ask for, and those that would end. */
+static void machines_json(struct json_out *j, const struct preview *preview)
+{
+    json_out_put(j, "launches_total:%u,launches:[", preview->launch_total);
+    for (uint32_t i = 0; i < preview->launch_count; i++) {
+        const struct preview_launch *launch = &preview->launches[i];
+        json_out_put(j, "{pool:%s,nodes:%u}", query_pool_name(preview->after, launch->pool),
+                     launch->nodes);
+    }
+    json_out_end(j);
+    json_out_put(j, "node_ends_total:%u,node_ends:[", preview->machine_end_total);
+    for (uint32_t i = 0; i < preview->machine_end_count; i++) {
+        const struct preview_machine_end *end = &preview->machine_ends[i];
+        json_out_put(j, "{pool:%s,node:%s}", query_pool_name(preview->after, end->pool),
+                     end->node.v == 0 ? NULL : query_node_name(preview->after, end->node));
+    }
+    json_out_end(j);
+}
+
 void preview_json(struct json_out *j, const struct preview *preview, struct arena *arena)
 {
     json_out_put(j, "{changes:%i,cut:%i,refused:%u", preview->changes, preview->cut,
@@ -93,6 +112,7 @@ void preview_json(struct json_out *j, const struct preview *preview, struct aren
     ends_json(j, preview, arena);
     starts_json(j, preview, arena);
     waits_json(j, preview, arena);
+    machines_json(j, preview);
     const char *warnings[QUOTA_WARN_MAX];
     const uint32_t warned = preview->quota_account.v == 0
                                 ? 0

@@ -18,6 +18,7 @@ enum verdict cluster_do(struct cluster *cluster, struct input in)
         cluster->started_count += cluster->facts.at[i].type == FACT_ALLOCATED;
         cluster->stopped_count += cluster->facts.at[i].type == FACT_EVICTED;
         cluster->claimed_count += cluster->facts.at[i].type == FACT_CLAIMED;
+        cluster->asked_count += cluster->facts.at[i].type == FACT_LAUNCH_ASKED;
         core_apply(cluster->core, &cluster->facts.at[i]);
     }
     core_check(cluster->core);

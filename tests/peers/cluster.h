@@ -21,6 +21,7 @@ struct cluster {
     uint32_t started_count;
     uint32_t stopped_count;
     uint32_t claimed_count;
+    uint32_t asked_count; /* nodes that pools asked their providers for, likewise */
 };
 
 /* Makes a started server with the pool `default`. */

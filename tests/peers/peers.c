@@ -52,7 +52,6 @@ static const struct kind KAI[] = {
     {NULL, NULL, NULL, NULL},
 };
 
-#define AUTOSCALING "no autoscaling yet"
 #define FACADE "for the tests of Determined's clients"
 
 static const struct kind DETERMINED[] = {
@@ -66,13 +65,13 @@ static const struct kind DETERMINED[] = {
     {"queue_stats_filter", det_stats_filter, NULL, "pools[] filter[] expect{}"},
     {"queue_move", det_move, NULL, "jobs[{}] move{} expect{}"},
     {"pool_summary", det_summary, NULL, "agents[{}] expect{}"},
-    {"desired_instances", NULL, AUTOSCALING, NULL},
-    {"scaling_info", NULL, AUTOSCALING, NULL},
-    {"instance_states", NULL, AUTOSCALING, NULL},
-    {"terminate", NULL, AUTOSCALING, NULL},
-    {"launch", NULL, AUTOSCALING, NULL},
-    {"provision", NULL, AUTOSCALING, NULL},
-    {"sticky_error", NULL, AUTOSCALING, NULL},
+    {"desired_instances", det_desired, NULL, "tasks[{}] expect[{}]"},
+    {"scaling_info", det_scaling, NULL, "agents[{}] tasks[{}] expect|steps"},
+    {"instance_states", det_states, NULL, "limits{} instances[{}] connected[] expect{}"},
+    {"terminate", det_terminate, NULL, "limits{} instances[{}] classes{} expect{}"},
+    {"launch", det_launch, NULL, "limits{} instances expect{}"},
+    {"provision", det_provision, NULL, "limits{} instances[{}] steps[{}]"},
+    {"sticky_error", det_sticky, NULL, "steps[{}]"},
     {"agent_reconnect", det_reconnect, NULL, "known{} reported{} expect{}"},
     {"agent_slots", det_agent_slots, NULL, "agent{} steps[{}]"},
     {"routing", det_routing, NULL, "config{} tasks[{}] expect{}"},

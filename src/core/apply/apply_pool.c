@@ -78,7 +78,7 @@ void apply_pool_wake(struct core *core, const struct fact *fact)
 
 static void pass_settle(struct core *core, pool_id pool)
 {
-    change_pool_edit(core, pool)->due = 0;
+    change_pool_due_set(core, pool, false);
     core->due_last = pool;
     if (core->capacity != NULL) {
         capacity_settled(core, pool);

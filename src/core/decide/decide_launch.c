@@ -98,8 +98,13 @@ void decide_launch_node(struct step *step, const struct pool *pool, node_id node
         !elastic_node_number(query_pool_name(step->core, pool->id), name, &number)) {
         return;
     }
+    /* A node that only comes back has joined before: no copy of the state is needed to see that. */
+    const struct launch *launch = query_launch(step->core, (launch_id){number});
+    if (launch == NULL || launch->node.v != 0) {
+        return;
+    }
     const struct core *core = step_state(step);
-    const struct launch *launch = query_launch(core, (launch_id){number});
+    launch = query_launch(core, (launch_id){number});
     if (launch != NULL && launch->pool.v == pool->id.v &&
         joins(core, launch, query_node(core, node))) {
         /* A machine that is to end takes no work, and its node goes with it. */

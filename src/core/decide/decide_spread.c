@@ -1,6 +1,7 @@
 /* decide_spread.c - wide tasks: a task that requests more slots than any one node has becomes a gang. The
  * gang has one-slot instances, so that its nodes may take uneven parts. In a pool with `uneven` off the gang
- * has equal instances that take a whole idle node each, of a size that is chosen here.
+ * has equal instances that take a whole idle node each, of a size that is chosen here. Nodes that the provider of
+ * the pool can still bring up count like nodes that have joined.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
 #include "base/must.h"
@@ -16,6 +17,7 @@
 #include "core/model/resource.h"
 #include "core/model/space.h"
 #include "core/model/spec.h"
+#include "core/state/elastic.h"
 #include "core/state/key.h"
 #include "core/state/query.h"
 #include "core/state/state.h"
@@ -30,12 +32,26 @@ static bool may_spread(const struct task_spec *spec, const struct request *reque
            request->memory_bytes < 0 && request->device_mask == 0 && request->named_count == 0;
 }
 
+/* The most instances of the request that a node which is still to come holds. 0: no node comes. */
+static uint32_t most_on_coming(const struct pool *pool, const struct request *request, uint32_t max)
+{
+    struct node flavor;
+    struct space empty;
+    if (elastic_nodes_to_come(pool) == 0) {
+        return 0;
+    }
+    elastic_flavor(pool, &flavor);
+    space_now(&flavor, &empty);
+    return fit_count(&empty, request, max);
+}
+
 /* The most one-slot instances that any one node of the pool could ever hold. Looks at the largest nodes
  * first, until no further node can hold more. */
-static uint32_t most_on_one(const struct core *core, pool_id pool, const struct request *one,
-                            uint32_t max)
+static uint32_t most_on_one(const struct core *core, const struct pool *row,
+                            const struct request *one, uint32_t max)
 {
-    uint32_t most = 0;
+    const pool_id pool = row->id;
+    uint32_t most = most_on_coming(row, one, max);
     struct okey key = {{pool.v, 0, 0, 0}};
     while (most < max && oindex_next(&core->orders[ORDER_NODE_SIZE], key, &key) &&
            key.at[0] == pool.v && ~key.at[1] / SLOT_MILLI > most) {
@@ -68,10 +84,14 @@ static bool holds_part(const struct node *node, const struct request *part, bool
 }
 
 /* The number of nodes, at most `max`, that have exactly the slots of the part and hold it. */
-static uint32_t nodes_of_size(const struct core *core, pool_id pool, const struct request *part,
-                              bool idle, uint32_t max)
+static uint32_t nodes_of_size(const struct core *core, const struct pool *row,
+                              const struct request *part, bool idle, uint32_t max)
 {
-    uint32_t count = 0;
+    const pool_id pool = row->id;
+    const bool comes = !idle && part->slots_milli == (int64_t)row->node_slots * SLOT_MILLI &&
+                       most_on_coming(row, part, 1) == 1;
+    const uint32_t coming = comes ? elastic_nodes_to_come(row) : 0;
+    uint32_t count = coming < max ? coming : max;
     node_id after = {0};
     const struct node *node;
     while (count < max && (node = query_pool_node_next(core, pool, after)) != NULL) {
@@ -119,8 +139,8 @@ static uint32_t parts_waiting(const struct step *step, pool_id pool, int64_t slo
 
 /* The slots of each part when `slots` is divided into the fewest equal parts that each fill a node, of nodes
  * that are idle now and for which no other task waits, or else of any nodes. 0: the pool has no such nodes. */
-static uint32_t equal_part(const struct step *step, pool_id pool, const struct request *request,
-                           uint32_t slots, uint32_t most)
+static uint32_t equal_part(const struct step *step, const struct pool *pool,
+                           const struct request *request, uint32_t slots, uint32_t most)
 {
     const struct core *core = step->core;
     must(most < slots);
@@ -132,7 +152,7 @@ static uint32_t equal_part(const struct step *step, pool_id pool, const struct r
                 continue;
             }
             const uint32_t wanted =
-                slots / each + (idle == 1 ? parts_waiting(step, pool, part.slots_milli) : 0);
+                slots / each + (idle == 1 ? parts_waiting(step, pool->id, part.slots_milli) : 0);
             if (nodes_of_size(core, pool, &part, idle == 1, wanted) == wanted) {
                 return each;
             }
@@ -150,11 +170,11 @@ const struct task_spec *decide_spread(struct step *step, const struct pool *pool
     const uint32_t count = (uint32_t)(request->slots_milli / SLOT_MILLI);
     struct request one = *request;
     one.slots_milli = SLOT_MILLI;
-    const uint32_t most = most_on_one(step->core, pool->id, &one, count);
+    const uint32_t most = most_on_one(step->core, pool, &one, count);
     if (most == 0 || most >= count) {
         return spec;
     }
-    const uint32_t each = pool->uneven_off ? equal_part(step, pool->id, request, count, most) : 1;
+    const uint32_t each = pool->uneven_off ? equal_part(step, pool, request, count, most) : 1;
     if (each == 0) {
         return spec;
     }
@@ -175,10 +195,18 @@ static int by_size(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
+/* The largest amount up to `below` that at most `parts` nodes of one size add up to. */
+static int64_t whole_below(int64_t size, int64_t parts, int64_t below)
+{
+    const int64_t wanted = below / size;
+    return (wanted < parts ? wanted : parts) * size;
+}
+
 /* The largest number of slots below the request that equal parts, each filling a node, add up to. -1: none. */
 static int64_t largest_equal(struct step *step, const struct pool *pool,
                              const struct request *request)
 {
+    const int64_t coming = (int64_t)pool->node_slots * SLOT_MILLI;
     int64_t *sizes = arena_new(step->out->arena, int64_t, pool->node_count);
     uint32_t count = 0;
     node_id after = {0};
@@ -198,12 +226,13 @@ static int64_t largest_equal(struct step *step, const struct pool *pool,
     if (count > 0) {
         sort_items(sizes, count, sizeof sizes[0], by_size);
     }
-    int64_t best = -1;
-    int64_t parts = 0;
+    const int64_t below = request->slots_milli - SLOT_MILLI;
+    int64_t parts = coming > 0 ? elastic_nodes_to_come(pool) : 0;
+    int64_t best = parts > 0 ? whole_below(coming, parts, below) : -1;
     for (uint32_t i = 0; i < count; i++) {
-        parts = i > 0 && sizes[i] == sizes[i - 1] ? parts + 1 : 1;
-        const int64_t wanted = (request->slots_milli - SLOT_MILLI) / sizes[i];
-        const int64_t whole = (wanted < parts ? wanted : parts) * sizes[i];
+        const bool first = i == 0 || sizes[i] != sizes[i - 1];
+        parts = !first ? parts + 1 : sizes[i] == coming ? elastic_nodes_to_come(pool) + 1 : 1;
+        const int64_t whole = whole_below(sizes[i], parts, below);
         best = whole > best ? whole : best;
     }
     return best;

@@ -1,8 +1,8 @@
 /* table.c - copy-on-write rows; see the drawing in table.h.
  *
- * Surprising: any copy of the table may read a row of a shared chunk at any time. So a write checks two
- * reference counts on its way down, the page's and the chunk's. A count of one means that only this table can
- * reach the page or chunk. Then no other thread can gain a reference except through this table.
+ * Surprising: any copy of the table may read a row of a shared chunk at any time. So a write checks three
+ * reference counts on its way down, the root's, the page's and the chunk's. A count of one means that only this table
+ * can reach the root, page or chunk. Then no other thread can gain a reference except through this table.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/model/table.h"
 
@@ -21,6 +21,12 @@ struct table_chunk {
 struct chunk_slot {
     struct table_chunk *chunk; /* NULL: the chunk has no live row */
     uint64_t live;             /* a bit for each live row */
+};
+
+/* The pages of a table and of its copies, until one of them is written to. */
+struct table_root {
+    uint32_t refs;
+    struct table_slot slots[];
 };
 
 struct table_page {
@@ -91,12 +97,50 @@ static void page_unref(const struct table *table, struct table_page *page)
     free(page);
 }
 
-void table_done(struct table *table)
+static struct table_root *root_of(const struct table *table)
 {
+    return (struct table_root *)(void *)((char *)table->root - offsetof(struct table_root, slots));
+}
+
+/* Memory for a root of `room` pages, that only one table has. `old` is a root of that table, or NULL. */
+static struct table_slot *root_room(struct table_root *old, size_t room)
+{
+    struct table_root *root = xrealloc(old, 1, sizeof *root + room * sizeof root->slots[0]);
+    root->refs = 1;
+    return root->slots;
+}
+
+static void root_unref(const struct table *table)
+{
+    if (table->root == NULL ||
+        __atomic_fetch_sub(&root_of(table)->refs, 1, __ATOMIC_ACQ_REL) != 1) {
+        return;
+    }
     for (size_t i = 0; i < table->page_count; i++) {
         page_unref(table, table->root[i].page);
     }
-    free(table->root);
+    free(root_of(table));
+}
+
+/* Makes the root one that only this table has: a root that copies share is copied first. Called before each write. */
+static void root_own(struct table *table)
+{
+    if (table->root == NULL || __atomic_load_n(&root_of(table)->refs, __ATOMIC_ACQUIRE) == 1) {
+        return;
+    }
+    struct table_slot *own = root_room(NULL, table->page_count);
+    memcpy(own, table->root, table->page_count * sizeof *own);
+    for (size_t i = 0; i < table->page_count; i++) {
+        (void)__atomic_fetch_add(&own[i].page->refs, 1, __ATOMIC_RELAXED);
+    }
+    root_unref(table);
+    table->root = own;
+    table->page_room = table->page_count;
+}
+
+void table_done(struct table *table)
+{
+    root_unref(table);
     table->root = NULL;
     table->page_count = 0;
     table->page_room = 0;
@@ -106,14 +150,8 @@ void table_done(struct table *table)
 void table_copy(struct table *to, const struct table *from)
 {
     *to = *from;
-    to->page_room = from->page_count;
-    to->root = NULL;
-    if (from->page_count == 0) {
-        return;
-    }
-    to->root = xmemdup(from->root, from->page_count * sizeof *from->root);
-    for (size_t i = 0; i < to->page_count; i++) {
-        (void)__atomic_fetch_add(&to->root[i].page->refs, 1, __ATOMIC_RELAXED);
+    if (to->root != NULL) {
+        (void)__atomic_fetch_add(&root_of(to)->refs, 1, __ATOMIC_RELAXED);
     }
 }
 
@@ -168,13 +206,14 @@ static struct table_page *page_new(void)
 /* The root's entry for a page. A missing entry is made, with an empty page. */
 static struct table_slot *root_slot(struct table *table, uint64_t number)
 {
+    root_own(table);
     size_t at = root_find(table, number);
     if (at < table->page_count && table->root[at].number == number) {
         return &table->root[at];
     }
     if (table->page_count == table->page_room) {
         table->page_room = table->page_room > 0 ? table->page_room * 2 : 4;
-        table->root = xrealloc(table->root, table->page_room, sizeof *table->root);
+        table->root = root_room(table->root != NULL ? root_of(table) : NULL, table->page_room);
     }
     struct table_slot *slot = &table->root[at];
     memmove(slot + 1, slot, (table->page_count - at) * sizeof *slot);

@@ -4,8 +4,8 @@
  *   root (pages in use, by number) ──▶ page (TABLE_PAGE_CHUNKS pointers, ──▶ chunk (rows)
  *                                            with a bit per live row)
  *
- * Pages and chunks are reference-counted, atomically because copies live on other threads. The first write to
- * a shared page or chunk copies it. A chunk is freed with its last row, a page with its last chunk, so memory
+ * Roots, pages and chunks are reference-counted, atomically because copies live on other threads. A copy shares the root,
+ * so it costs the same whatever the table has. The first write to a shared root, page or chunk copies it. A chunk is freed with its last row, a page with its last chunk, so memory
  * follows the live rows although numbers grow for ever. Row 0 does not exist.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once

@@ -6,7 +6,8 @@
  *
  * A task needs a node as far as a node of the pool's kind can run its instances and its accounts may hold them. A task
  * that no such node can run never causes a launch. Instances that fit together on a node share it, also with instances
- * of other tasks: each instance counts as its part of a node.
+ * of other tasks: each instance counts as its part of a node. An instance that requests nothing but a place for a task
+ * without slots takes nothing from other instances: such parts are counted apart, and the larger sum counts.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/grow.h"
 
@@ -54,7 +55,8 @@ struct grow_count {
     struct noted *noted;
     struct node node; /* as the provider brings nodes up */
     struct space space;
-    uint64_t parts; /* of nodes */
+    uint64_t parts;     /* of nodes */
+    uint64_t parts_aux; /* of nodes, by instances that request nothing but a place */
     uint64_t parts_max;
 };
 
@@ -102,12 +104,26 @@ static uint32_t placed_now(const struct grow_count *demand, const struct task *t
     return search_total(&demand->trial->overlay, &asker, count);
 }
 
+/* Does the request want nothing but a place for a task without slots? */
+static bool wants_place_only(const struct request *request)
+{
+    return !request_has_slots(request) && request->cpu_milli <= 0 && request->memory_bytes <= 0 &&
+           request->named_count == 0;
+}
+
 /* Counts an instance as its part of a node. False: no node of the pool's kind can run the instance. */
 static bool part_add(struct grow_count *demand, const struct request *request)
 {
     const uint32_t per = fit_count(&demand->space, request, PER_NODE_MAX);
-    demand->parts += per > 0 ? NODE_PARTS / per : 0;
+    uint64_t *parts = wants_place_only(request) ? &demand->parts_aux : &demand->parts;
+    *parts += per > 0 ? NODE_PARTS / per : 0;
     return per > 0;
+}
+
+/* Do the tasks counted so far need as many nodes as the pool may have? */
+static bool is_full(const struct grow_count *demand)
+{
+    return demand->parts >= demand->parts_max || demand->parts_aux >= demand->parts_max;
 }
 
 /* Counts a gang whose instances differ: its accounts must allow its next instances. */
@@ -118,7 +134,7 @@ static void form_count(struct grow_count *demand, struct noted *noted)
     if (!amounts_note(demand, noted)) {
         return;
     }
-    for (uint32_t i = 0; i < task->instance_count && demand->parts < demand->parts_max; i++) {
+    for (uint32_t i = 0; i < task->instance_count && !is_full(demand); i++) {
         if (query_instance(core, task->id, i)->state == INSTANCE_WAITING &&
             !part_add(demand, query_task_request(core, task, i))) {
             return;
@@ -140,8 +156,7 @@ static void task_count(struct grow_count *demand, const struct task *task)
         form_count(demand, noted);
         return;
     }
-    for (uint32_t i = placed_now(demand, task, shape, count);
-         i < count && demand->parts < demand->parts_max; i++) {
+    for (uint32_t i = placed_now(demand, task, shape, count); i < count && !is_full(demand); i++) {
         if (!amounts_note(demand, noted) || !part_add(demand, &shape->request)) {
             return;
         }
@@ -158,7 +173,7 @@ static struct okey tasks_count(struct grow_count *demand, uint32_t max)
     demand->parts_max = (uint64_t)max * NODE_PARTS;
     bool more = oindex_from(queue, key, &key);
     for (uint32_t looked = 0;
-         more && key.at[0] == pool.v && looked < LOOK_MAX && demand->parts < demand->parts_max;
+         more && key.at[0] == pool.v && looked < LOOK_MAX && !is_full(demand);
          looked++) {
         const struct task *task = query_task_in(core, pool, (task_id){key.at[3]});
         if (fallback_grows(core, task, pool)) {
@@ -167,7 +182,7 @@ static struct okey tasks_count(struct grow_count *demand, uint32_t max)
         more = oindex_next(queue, key, &key);
     }
     amounts_give_back(demand);
-    const bool reached = more && demand->parts >= demand->parts_max;
+    const bool reached = more && is_full(demand);
     return reached ? key : (struct okey){{UINT64_MAX, 0, 0, 0}};
 }
 
@@ -175,7 +190,8 @@ static struct okey tasks_count(struct grow_count *demand, uint32_t max)
 static uint32_t nodes_needed(struct grow_count *demand, uint32_t max)
 {
     (void)tasks_count(demand, max);
-    const uint64_t nodes = (demand->parts + NODE_PARTS - 1) / NODE_PARTS;
+    const uint64_t parts = demand->parts > demand->parts_aux ? demand->parts : demand->parts_aux;
+    const uint64_t nodes = (parts + NODE_PARTS - 1) / NODE_PARTS;
     return nodes < max ? (uint32_t)nodes : max;
 }
 

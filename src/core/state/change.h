@@ -39,6 +39,7 @@ void change_pool_delete(struct core *core, const struct fact *fact);
 void change_pool_defaults(struct core *core, const struct fact *fact);
 
 /* Something a pass could use has happened. */
+void change_pool_due_set(struct core *core, pool_id pool, bool due);
 void change_pool_due(struct core *core, pool_id id);
 
 /* Sets the reservations of a pool. A task that gains or loses a reservation may change its place in the

@@ -105,7 +105,7 @@ void change_launch_changed(struct core *core, const struct fact *fact)
     /* A node that joins while its launch ends in the same fact is not what the pool promises. */
     const bool poor = before.node.v == 0 && launch->node.v != 0;
     if (elastic && ends && (poor || is_vain(launch, fact->time_ms))) {
-        elastic_failed(core, before.pool, fact->time_ms, fact->launch.words);
+        elastic_failed(core, &before, fact->time_ms, fact->launch.words);
     }
     if (elastic && fact->launch.state == LAUNCH_ENDING && fact->launch.node.v != 0) {
         node_drain(core, fact->launch.node);
@@ -147,7 +147,7 @@ void change_launch_ended(struct core *core, const struct fact *fact)
         if (sold_out) {
             elastic_refusal_set(core, before.pool, fact->launch.words);
         } else if (vain) {
-            elastic_failed(core, before.pool, fact->time_ms, fact->launch.words);
+            elastic_failed(core, &before, fact->time_ms, fact->launch.words);
         }
         change_pool_due(core, before.pool);
     }

@@ -35,9 +35,25 @@ struct pool *change_pool_edit(struct core *core, pool_id id)
     return pool;
 }
 
+void change_pool_due_set(struct core *core, pool_id id, bool due)
+{
+    const struct pool *row = table_get(&core->pools, id.v);
+    must(row != NULL);
+    if ((row->due != 0) == due) {
+        return;
+    }
+    const struct okey key = {{id.v, 0, 0, 0}};
+    struct pool *pool = change_pool_edit(core, id);
+    pool->due = due;
+    if (!pool->deleted) {
+        must(due ? oindex_insert(&core->orders[ORDER_POOL_DUE], key)
+                 : oindex_remove(&core->orders[ORDER_POOL_DUE], key));
+    }
+}
+
 void change_pool_due(struct core *core, pool_id id)
 {
-    change_pool_edit(core, id)->due = 1;
+    change_pool_due_set(core, id, true);
 }
 
 /* Marks a task as reserved or not. The task's place in the queue of its project may change. */
@@ -296,6 +312,7 @@ void change_pool_delete(struct core *core, const struct fact *fact)
     change_flavor_pool_set(core, pool, "");
     history_drop(core, pool);
     membership_pool_set(core, id, NULL);
+    change_pool_due_set(core, pool->id, false);
     pool->deleted = 1;
     elastic_replace_update(core, id);
     core->pool_count--;

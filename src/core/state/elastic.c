@@ -1,7 +1,8 @@
 /* elastic.c - see elastic.h.
  *
  * A node may go when the pool has more nodes than its minimum, no launch is on its way, and the free slots without the
- * node cover the headroom. Then the node that has had no work for longest goes first.
+ * node cover the headroom. Then the node that has had no work for longest goes first. Above the maximum machines on their
+ * way go too; a node that has work never goes.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/state/elastic.h"
 
@@ -67,6 +68,13 @@ void elastic_flavor(const struct pool *pool, struct node *ret)
     }
 }
 
+uint32_t elastic_nodes_to_come(const struct pool *pool)
+{
+    const uint32_t more =
+        pool->nodes_max > pool->launch_live ? pool->nodes_max - pool->launch_live : 0;
+    return elastic_pool(pool) ? more + pool->launch_starting : 0;
+}
+
 bool elastic_node_number(const char *pool, const char *node, uint64_t *ret)
 {
     const size_t len = strlen(pool);
@@ -121,6 +129,13 @@ static bool is_awaited(const struct launch *launch)
 static struct okey join_key(const struct launch *launch)
 {
     return (struct okey){{(uint64_t)launch->join_by_ms, DEADLINE_JOIN, launch->id.v, 0}};
+}
+
+/* Machines that the provider has not brought up come first, then the newest. */
+static struct okey starting_key(const struct launch *launch)
+{
+    return (struct okey){
+        {launch->pool.v, launch->state == LAUNCH_RUNNING, ~launch->id.v, launch->id.v}};
 }
 
 static bool is_idle(const struct launch *launch)
@@ -210,6 +225,8 @@ void elastic_launch_close(struct core *core, const struct launch *before,
                  is_unfit(after), unfit_key(after));
     order_update(&core->orders[ORDER_DEADLINE], is_awaited(before), join_key(before),
                  is_awaited(after), join_key(after));
+    order_update(&core->orders[ORDER_LAUNCH_STARTING], is_starting(before), starting_key(before),
+                 is_starting(after), starting_key(after));
     order_update(&core->orders[ORDER_LAUNCH_IDLE], is_idle(before), idle_key(before),
                  is_idle(after), idle_key(after));
     if (elastic_pool(pool) && before->node.v != after->node.v) {
@@ -284,14 +301,39 @@ static const struct launch *idle_first(const struct core *core, const struct poo
     return query_launch(core, (launch_id){key.at[2]});
 }
 
+/* The launch of the pool that goes first of those whose agents have not joined; NULL: all have joined. */
+static const struct launch *starting_first(const struct core *core, const struct pool *pool)
+{
+    struct okey key;
+    if (pool->launch_starting == 0) {
+        return NULL;
+    }
+    must(oindex_from(&core->orders[ORDER_LAUNCH_STARTING], (struct okey){{pool->id.v, 0, 0, 0}},
+                     &key));
+    must(key.at[0] == pool->id.v);
+    return query_launch(core, (launch_id){key.at[3]});
+}
+
+/* The launch that goes first where the pool is above its maximum. */
+static const struct launch *surplus_first(const struct core *core, const struct pool *pool)
+{
+    const struct launch *starting = starting_first(core, pool);
+    const struct launch *idle = idle_first(core, pool);
+    const bool up = starting == NULL || starting->state == LAUNCH_RUNNING;
+    return up && idle != NULL ? idle : starting;
+}
+
 const struct launch *elastic_shrink_first(const struct core *core, const struct pool *pool)
 {
     if (!elastic_pool(pool) || pool->deleted || pool->launch_live <= elastic_min(pool)) {
         return NULL;
     }
+    if (pool->launch_live > elastic_max(pool)) {
+        return surplus_first(core, pool);
+    }
     const struct launch *launch = idle_first(core, pool);
-    if (launch == NULL || pool->launch_live > elastic_max(pool)) {
-        return launch;
+    if (launch == NULL) {
+        return NULL;
     }
     const struct node *node = query_node(core, launch->node);
     must(node != NULL);
@@ -306,7 +348,10 @@ void elastic_shrink_update(struct core *core, pool_id id)
     const struct launch *first = elastic_shrink_first(core, pool);
     const bool over = pool->launch_live > elastic_max(pool);
     const int64_t idle_ms = pool->node_idle_ms > IDLE_MS_MIN ? pool->node_idle_ms : IDLE_MS_MIN;
-    const int64_t at_ms = first == NULL ? 0 : first->idle_ms + (over ? 0 : idle_ms);
+    const int64_t since_ms = first == NULL         ? 0
+                             : first->idle_ms != 0 ? first->idle_ms
+                                                   : first->asked_ms;
+    const int64_t at_ms = first == NULL ? 0 : since_ms + (over ? 0 : idle_ms);
     order_update(&core->orders[ORDER_DEADLINE], pool->shrink_ms != 0,
                  (struct okey){{(uint64_t)pool->shrink_ms, DEADLINE_SHRINK, id.v, 0}}, at_ms != 0,
                  (struct okey){{(uint64_t)at_ms, DEADLINE_SHRINK, id.v, 0}});
@@ -370,20 +415,34 @@ void elastic_refusal_set(struct core *core, pool_id id, const char *words)
     pool->refusal = words[0] != '\0' ? blob_new(words, strlen(words) + 1) : NULL;
 }
 
-void elastic_failed(struct core *core, pool_id id, int64_t now_ms, const char *words)
+static int64_t retry_after_ms(uint32_t failures)
 {
-    struct pool *pool = change_pool_edit(core, id);
-    const uint32_t doublings =
-        pool->launch_failures < RETRY_DOUBLINGS_MAX ? pool->launch_failures : RETRY_DOUBLINGS_MAX;
-    pool->launch_failures += pool->launch_failures < UINT32_MAX;
-    pool->launch_retry_ms = now_ms + ((int64_t)RETRY_MS << doublings);
-    elastic_refusal_set(core, id, words);
-    life_update(core, id);
-    change_pool_due(core, id);
+    const uint32_t doublings = failures < RETRY_DOUBLINGS_MAX ? failures : RETRY_DOUBLINGS_MAX;
+    return (int64_t)RETRY_MS << doublings;
+}
+
+int64_t elastic_failed_ms(const struct pool *pool)
+{
+    return pool->launch_failures == 0
+               ? 0
+               : pool->launch_retry_ms - retry_after_ms(pool->launch_failures - 1);
+}
+
+void elastic_failed(struct core *core, const struct launch *launch, int64_t now_ms,
+                    const char *words)
+{
+    struct pool *pool = change_pool_edit(core, launch->pool);
+    if (pool->launch_failures == 0 || launch->asked_ms > elastic_failed_ms(pool)) {
+        pool->launch_retry_ms = now_ms + retry_after_ms(pool->launch_failures);
+        pool->launch_failures += pool->launch_failures < UINT32_MAX;
+    }
+    elastic_refusal_set(core, launch->pool, words);
+    life_update(core, launch->pool);
+    change_pool_due(core, launch->pool);
     if (pool->flavor.v != 0) {
         soldout_next_due(core, pool->flavor); /* another pool may ask meanwhile */
     }
-    elastic_replace_update(core, id);
+    elastic_replace_update(core, launch->pool);
 }
 
 void elastic_joined(struct core *core, pool_id id)

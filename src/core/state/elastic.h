@@ -19,6 +19,9 @@ uint32_t elastic_max(const struct pool *pool);
 /* A node as the pool's provider brings nodes up, without work. */
 void elastic_flavor(const struct pool *pool, struct node *ret);
 
+/* How many nodes the pool's provider can still bring up, with the nodes on their way. */
+uint32_t elastic_nodes_to_come(const struct pool *pool);
+
 /* The node of launch 7 of pool `burst` joins as `burst-7`. The number in the name of a node; false: there is none. */
 bool elastic_node_number(const char *pool, const char *node, uint64_t *ret);
 
@@ -33,14 +36,20 @@ void elastic_node_close(struct core *core, const struct node *node, const struct
 /* Computes anew when a node of the pool may go. */
 void elastic_shrink_update(struct core *core, pool_id pool);
 
-/* The launch whose node may go now: the one that has had no work for longest. NULL: none may go. */
+/* The launch whose node may go now. NULL: none may go. Above the maximum a machine that the provider has not brought up
+ * yet goes first, then the node that has had no work for longest, then the newest machine whose agent has not joined. */
 const struct launch *elastic_shrink_first(const struct core *core, const struct pool *pool);
 
 /* Keeps the provider's words about the last launch that failed; "": none. */
 void elastic_refusal_set(struct core *core, pool_id pool, const char *words);
 
-/* Notes that a launch failed, with the provider's words; or that one has joined. */
-void elastic_failed(struct core *core, pool_id pool, int64_t now_ms, const char *words);
+/* When the last launch of the pool failed; 0: none has failed since the last one that joined. */
+int64_t elastic_failed_ms(const struct pool *pool);
+
+/* Notes that a launch failed, with the provider's words; or that one has joined. Launches that were asked for before the
+ * last failure count with that failure: a provider that refuses ten nodes at once has failed once. */
+void elastic_failed(struct core *core, const struct launch *launch, int64_t now_ms,
+                    const char *words);
 void elastic_joined(struct core *core, pool_id pool);
 
 /* May the next node of the pool be replaced, or does the replacement end? */

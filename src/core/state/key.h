@@ -59,8 +59,11 @@ enum order {
     ORDER_SELECTOR,
     /* pool, node, 0, 0: nodes that belong to the pool by their labels, and that several selectors match */
     ORDER_CONTESTED,
+    /* pool, is the machine up, ~launch, launch: launches whose agents have not joined */
+    ORDER_LAUNCH_STARTING,
+    ORDER_POOL_DUE, /* pool, 0, 0, 0: pools that are not deleted and that are due for a pass */
 };
-enum { ORDER_COUNT = ORDER_CONTESTED + 1 };
+enum { ORDER_COUNT = ORDER_POOL_DUE + 1 };
 
 /* The domains of one level of a pool lie together. */
 #define LEVEL_KEY(pool, level) ((uint64_t)(pool).v << 32 | (uint64_t)(level))

@@ -264,25 +264,46 @@ int64_t query_deadline(const struct core *core)
     return earliest;
 }
 
+/* The pools that are due, as far as the search has come: the first of all, and the first behind the pool of the last pass. */
+struct due_search {
+    uint64_t last;
+    uint64_t first;
+    uint64_t behind;
+};
+
+static void due_found(struct due_search *search, uint64_t pool)
+{
+    if (search->first == 0 || pool < search->first) {
+        search->first = pool;
+    }
+    if (pool > search->last && (search->behind == 0 || pool < search->behind)) {
+        search->behind = pool;
+    }
+}
+
+/* All pools take turns: pools behind the pool of the last pass come first. Looks only at pools that are due. */
 bool query_pass_due(const struct core *core, int64_t now_ms, pool_id *ret)
 {
-    /* All pools take turns: pools behind the pool of the last pass come first. */
-    const struct pool *first = NULL;
-    for (const struct pool *pool = query_pool_next(core, (pool_id){0}); pool != NULL;
-         pool = query_pool_next(core, pool->id)) {
-        bool wakes = pool->wake_ms != 0 && pool->wake_ms <= now_ms;
-        if (!pool->due && !wakes) {
-            continue;
-        }
-        if (pool->id.v > core->due_last.v) {
-            *ret = pool->id;
-            return true;
-        }
-        first = first != NULL ? first : pool;
+    struct due_search search = {.last = core->due_last.v};
+    const struct oindex *due = &core->orders[ORDER_POOL_DUE];
+    const struct oindex *deadlines = &core->orders[ORDER_DEADLINE];
+    struct okey key;
+    if (oindex_from(due, (struct okey){{0}}, &key)) {
+        due_found(&search, key.at[0]);
     }
-    if (first == NULL) {
+    if (oindex_from(due, (struct okey){{search.last + 1, 0, 0, 0}}, &key)) {
+        due_found(&search, key.at[0]);
+    }
+    for (bool more = oindex_from(deadlines, (struct okey){{0}}, &key);
+         more && (int64_t)key.at[0] <= now_ms; more = oindex_next(deadlines, key, &key)) {
+        if (key.at[1] == DEADLINE_WAKE) {
+            due_found(&search, key.at[2]);
+        }
+    }
+    const uint64_t found = search.behind != 0 ? search.behind : search.first;
+    if (found == 0) {
         return false;
     }
-    *ret = first->id;
+    ret->v = (uint32_t)found;
     return true;
 }

@@ -277,7 +277,7 @@ static bool holders_sound(struct state_reader *r)
         if (!reserved_sound(r->core, pool)) {
             return false;
         }
-        pool->due = !pool->deleted;
+        change_pool_due_set(r->core, pool->id, !pool->deleted);
     }
     return true;
 }

@@ -2,6 +2,7 @@
  * happens when the provider fails. After each step the rig checks all invariants and reads the state back from its bytes.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/explain/explain.h"
+#include "core/state/elastic.h"
 #include "elastic_rig.h"
 
 static void one_always(struct pool_spec *spec)
@@ -124,6 +125,58 @@ static void a_gang_counts_the_places_that_are_free(void **state)
     org_done(&org);
 }
 
+static void tasks_without_slots_share_the_nodes_of_others(void **state)
+{
+    (void)state;
+    struct org org;
+    begin(&org, three_nodes);
+    struct task_spec spec = rig_spec();
+    spec.slots_milli = 0;
+    spec.cpu_milli = ASK_NOTHING;
+    spec.memory_bytes = ASK_NOTHING;
+    spec.instances = 3;
+    (void)work(&org, 2, 2);
+    assert_int_equal(rig_try_submit(&org.rig, spec), VERDICT_OK);
+    assert_int_equal(asks(&org), 2); /* three tasks without slots have places on the two nodes */
+    org_done(&org);
+}
+
+static void equal_parts(struct pool_spec *spec)
+{
+    three_nodes(spec);
+    spec->uneven_off = true;
+}
+
+static void uneven_parts(struct pool_spec *spec)
+{
+    spec->uneven_off = false;
+}
+
+static void a_wide_task_is_divided_over_nodes_that_are_to_come(void **state)
+{
+    (void)state;
+    struct org org;
+    struct task_spec spec = rig_spec();
+    begin(&org, equal_parts);
+    spec.slots_milli = 3 * SLOT_MILLI;
+    assert_int_equal(rig_try_submit(&org.rig, spec), VERDICT_REFUSED); /* no multiple of a node */
+    assert_int_equal(org.rig.facts.refusal.smallest, 2 * SLOT_MILLI);
+    spec.slots_milli = 8 * SLOT_MILLI;
+    assert_int_equal(rig_try_submit(&org.rig, spec), VERDICT_REFUSED); /* more than three nodes */
+    assert_int_equal(org.rig.facts.refusal.smallest, 6 * SLOT_MILLI);
+    spec.slots_milli = 4 * SLOT_MILLI;
+    const task_id task = rig_submit(&org.rig, spec);
+    assert_int_equal(asks(&org), 2);
+    (void)joins(&org, 1);
+    (void)joins(&org, 2);
+    org_settle(&org);
+    assert_true(org_runs(&org, task));
+    org_pool(&org, uneven_parts);
+    spec.slots_milli = 5 * SLOT_MILLI;
+    assert_int_equal(rig_try_submit(&org.rig, spec), VERDICT_OK);
+    org_done(&org);
+}
+
 static void free_slots_are_kept_ready(void **state)
 {
     (void)state;
@@ -234,6 +287,58 @@ static void a_smaller_maximum_ends_nodes_without_work_at_once(void **state)
 }
 
 /* ---- what goes wrong ---- */
+
+static void one_node(struct pool_spec *spec)
+{
+    three_nodes(spec);
+    spec->nodes_max = 1;
+}
+
+static void a_smaller_maximum_ends_machines_on_their_way(void **state)
+{
+    (void)state;
+    struct org org;
+    begin(&org, three_nodes);
+    const task_id task = work(&org, 2, 3);
+    assert_int_equal(asks(&org), 3);
+    (void)joins(&org, 1);
+    says(&org, 3, PROVIDER_RUNNING, "");
+    org_settle(&org);
+    org_pool(&org, one_node);
+    later(&org, 0);
+    assert_int_equal(state_of(&org, 2), LAUNCH_ENDING); /* has no machine yet */
+    assert_int_equal(state_of(&org, 3), LAUNCH_RUNNING);
+    later(&org, 0);
+    assert_int_equal(state_of(&org, 3), LAUNCH_ENDING);
+    later(&org, 0);
+    assert_int_equal(state_of(&org, 1), LAUNCH_RUNNING); /* works */
+    assert_int_equal(query_task(org.rig.core, task)->active_count, 1);
+    org_done(&org);
+}
+
+static void launches_that_fail_together_are_one_failure(void **state)
+{
+    (void)state;
+    struct org org;
+    begin(&org, three_nodes);
+    (void)work(&org, 2, 3);
+    assert_int_equal(asks(&org), 3);
+    org.rig.now_ms += 10;
+    says(&org, 1, PROVIDER_FAILED, "no room");
+    const int64_t retry_ms = pool_of(&org)->launch_retry_ms;
+    org.rig.now_ms += 10;
+    says(&org, 2, PROVIDER_FAILED, "no room");
+    says(&org, 3, PROVIDER_FAILED, "no room at all");
+    assert_int_equal(pool_of(&org)->launch_failures, 1);
+    assert_int_equal(pool_of(&org)->launch_retry_ms, retry_ms);
+    assert_string_equal(query_pool_refusal(pool_of(&org)), "no room at all");
+    org.rig.now_ms = retry_ms;
+    assert_int_equal(asks(&org), 3);
+    says(&org, 4, PROVIDER_FAILED, "no room");
+    assert_int_equal(pool_of(&org)->launch_failures, 2);
+    assert_int_equal(elastic_failed_ms(pool_of(&org)), retry_ms);
+    org_done(&org);
+}
 
 static void a_provider_that_fails_is_asked_again_later(void **state)
 {
@@ -355,11 +460,15 @@ int main(void)
         cmocka_unit_test(nodes_with_gpus_come_for_tasks_that_need_gpus),
         cmocka_unit_test(tasks_beyond_a_limit_launch_nothing),
         cmocka_unit_test(a_gang_counts_the_places_that_are_free),
+        cmocka_unit_test(tasks_without_slots_share_the_nodes_of_others),
+        cmocka_unit_test(a_wide_task_is_divided_over_nodes_that_are_to_come),
         cmocka_unit_test(free_slots_are_kept_ready),
         cmocka_unit_test(a_node_without_work_goes_after_a_time),
         cmocka_unit_test(a_new_node_gets_its_work_before_it_is_idle),
         cmocka_unit_test(the_minimum_stays),
         cmocka_unit_test(a_smaller_maximum_ends_nodes_without_work_at_once),
+        cmocka_unit_test(a_smaller_maximum_ends_machines_on_their_way),
+        cmocka_unit_test(launches_that_fail_together_are_one_failure),
         cmocka_unit_test(a_provider_that_fails_is_asked_again_later),
         cmocka_unit_test(an_agent_that_does_not_join_is_given_up),
         cmocka_unit_test(tasks_of_a_machine_that_is_gone_run_again),

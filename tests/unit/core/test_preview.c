@@ -374,6 +374,62 @@ static void a_pool_that_is_resumed_starts_its_tasks(void **state)
     arena_done(&arena);
 }
 
+/* ---- machines ---- */
+
+static void grows(struct pool_spec *spec)
+{
+    spec->provider = POOL_LOCAL;
+    spec->nodes_max = 0;
+    spec->node_slots = 2;
+    spec->node_idle_ms = 60 * 1000;
+}
+
+static struct input pool_max(struct org *org, struct arena *arena, uint32_t max)
+{
+    struct pool_spec *spec = arena_new(arena, struct pool_spec, 1);
+    query_pool_spec(org->rig.core, org_pool_id, arena, spec);
+    spec->nodes_max = max;
+    return (struct input){.type = INPUT_POOL_EDIT, .pool = {.pool = org_pool_id, .spec = spec}};
+}
+
+static void machines_that_would_come_and_go_are_named(void **state)
+{
+    struct org *org = *state;
+    struct arena arena;
+    arena_init(&arena);
+    (void)org_submit(org, (struct org_task){.slots = 2, .instances = 3});
+    org_pool(org, grows);
+    org_settle(org);
+    struct preview *preview = try_one(org, pool_max(org, &arena, 2));
+    assert_int_equal(preview->launch_total, 2);
+    assert_int_equal(preview->launch_count, 1);
+    assert_int_equal(preview->launches[0].nodes, 2);
+    assert_int_equal(preview->machine_end_total, 0);
+    preview_free(preview);
+    struct input in = pool_max(org, &arena, 2);
+    assert_int_equal(rig_do(&org->rig, in), VERDICT_OK);
+    (void)org_pass(org);
+    const node_id node = rig_node(&org->rig, "default-1", 2, 0, 101);
+    org_settle(org);
+    preview =
+        try_one(org, pool_max(org, &arena, 0)); /* one node works, one machine is on its way */
+    assert_int_equal(preview->machine_end_total, 1);
+    assert_int_equal(preview->machine_ends[0].node.v, 0);
+    assert_int_equal(preview->stop_total, 0);
+    preview_free(preview);
+    in = (struct input){.type = INPUT_TASK_KILL, .task = {.task = {1}}};
+    preview = try_one(org, in); /* the node stays until it has had no work for a minute */
+    assert_int_equal(preview->machine_end_total, 0);
+    preview_free(preview);
+    assert_int_equal(rig_do(&org->rig, in), VERDICT_OK);
+    org_settle(org);
+    preview = try_one(org, pool_max(org, &arena, 0));
+    assert_int_equal(preview->machine_end_total, 2);
+    assert_int_equal(preview->machine_ends[1].node.v, node.v);
+    preview_free(preview);
+    arena_done(&arena);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -389,6 +445,7 @@ int main(void)
         TEST(a_drained_node_makes_tasks_wait_for_another_reason),
         TEST(a_limit_makes_tasks_wait_for_it),
         TEST(a_pool_that_is_resumed_starts_its_tasks),
+        TEST(machines_that_would_come_and_go_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

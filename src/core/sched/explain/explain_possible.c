@@ -29,13 +29,6 @@ struct node_walk {
     bool ended;
 };
 
-static uint32_t nodes_to_come(const struct pool *pool)
-{
-    const uint32_t more =
-        pool->nodes_max > pool->launch_live ? pool->nodes_max - pool->launch_live : 0;
-    return elastic_pool(pool) ? more + pool->launch_starting : 0;
-}
-
 /* The next node of the pool, as if nothing ran there. The largest node comes first, so that a possible request is found soon. */
 static bool next_empty(const struct core *core, const struct pool *pool, struct node_walk *walk,
                        struct space *ret)
@@ -52,7 +45,7 @@ static bool next_empty(const struct core *core, const struct pool *pool, struct 
         return true;
     }
     walk->ended = true;
-    walk->times = nodes_to_come(pool);
+    walk->times = elastic_nodes_to_come(pool);
     elastic_flavor(pool, &walk->flavor);
     space_empty(&walk->flavor, &walk->room, ret);
     return walk->times > 0;
@@ -261,7 +254,7 @@ bool explain_possible(const struct core *core, const struct pool *pool,
                       const struct request *request, uint32_t gang_size, struct reason *ret)
 {
     must(gang_size > 0);
-    if (pool->node_count == 0 && nodes_to_come(pool) == 0) {
+    if (pool->node_count == 0 && elastic_nodes_to_come(pool) == 0) {
         return !refuse_slots(pool, request, ret);
     }
     const uint32_t holds = holds_together(core, pool, request, gang_size);

@@ -233,15 +233,38 @@ static bool base_equal(const struct book_base *a, const struct book_base *b)
            memcmp(&a->pool.unit, &b->pool.unit, sizeof a->pool.unit) == 0;
 }
 
+/* The number of books of pools before this one; books stand in the order of their pools. */
+static size_t books_before(const struct shares_cache *cache, uint64_t pool)
+{
+    size_t low = 0;
+    size_t high = cache->books.count;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (cache->books.at[middle]->pool.v < pool) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+/* The book of the pool; NULL: there is none yet. */
+static struct book *book_at(const struct shares_cache *cache, uint64_t pool)
+{
+    const size_t at = books_before(cache, pool);
+    const bool found = at < cache->books.count && cache->books.at[at]->pool.v == pool;
+    return found ? cache->books.at[at] : NULL;
+}
+
 /* Hands the changes that the state noted to the books of their pools. */
 static void touched_spread(struct shares_cache *cache)
 {
     for (size_t i = 0; i < cache->touched.count; i++) {
         const uint64_t key = cache->touched.at[i];
-        for (size_t at = 0; at < cache->books.count; at++) {
-            if (cache->books.at[at]->pool.v == key >> 32) {
-                book_tree_touch(cache->books.at[at], (uint32_t)key);
-            }
+        struct book *book = book_at(cache, key >> 32);
+        if (book != NULL) {
+            book_tree_touch(book, (uint32_t)key);
         }
     }
     vec_clear(&cache->touched);
@@ -265,15 +288,18 @@ static void books_sweep(const struct core *core)
 static struct book *book_find(const struct core *core, pool_id pool)
 {
     struct shares_cache *cache = core->shares;
-    for (size_t i = 0; i < cache->books.count; i++) {
-        if (cache->books.at[i]->pool.v == pool.v) {
-            return cache->books.at[i];
-        }
+    struct book *book = book_at(cache, pool.v);
+    if (book != NULL) {
+        return book;
     }
     books_sweep(core);
-    struct book *book = book_tree_new(pool);
+    book = book_tree_new(pool);
     cache->book_free = book_tree_free;
+    const size_t at = books_before(cache, pool.v);
     vec_push(&cache->books, book);
+    memmove(&cache->books.at[at + 1], &cache->books.at[at],
+            (cache->books.count - 1 - at) * sizeof cache->books.at[0]);
+    cache->books.at[at] = book;
     return book;
 }
 

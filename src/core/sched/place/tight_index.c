@@ -46,6 +46,9 @@ void tight_index_free(struct tight_index *index)
     vec_done(&index->buckets);
     vec_done(&index->nodes);
     vec_done(&index->noted);
+    for (size_t i = 0; i < index->pools.count; i++) {
+        vec_done(&index->pools.at[i].waiting);
+    }
     vec_done(&index->pools);
     vec_done(&index->born);
     vec_done(&index->orders);
@@ -199,7 +202,9 @@ static void pool_load(struct tight_index *index, const struct core *core, pool_i
     if (note->here && (!labels || note->version == uses->version)) {
         return;
     }
-    *note = (struct pool_note){true, uses->labelled, uses->version};
+    note->here = true;
+    note->labelled = uses->labelled;
+    note->version = uses->version;
     node_id after = {0};
     const struct node *node;
     while ((node = query_pool_node_next(core, pool, after)) != NULL) {
@@ -266,31 +271,61 @@ static void member_renew(const struct looking *looking, const struct node *node)
     }
 }
 
-/* Noted nodes of other pools stay noted until a search in their pool, because their profile depends on the typical requests of that
- * pool. */
+/* Hands a noted node to its pool: the profile of the node depends on the typical requests of that pool, so the node waits for the
+ * next search there. */
+static void note_hand(struct tight_index *index, const struct node *node, node_id id)
+{
+    member_drop(index, id);
+    if (node == NULL || !pool_here(index, node->pool)) {
+        note_of(index, id)->waiting.v = 0;
+        return;
+    }
+    if (note_of(index, id)->waiting.v != node->pool.v) {
+        note_of(index, id)->waiting = node->pool;
+        vec_push(&index->pools.at[node->pool.v].waiting, id);
+    }
+}
+
+/* Looks at the nodes that waited for a search in this pool. */
+static void waiting_renew(const struct looking *looking)
+{
+    struct tight_index *index = looking->index;
+    struct pool_note *pool = &index->pools.at[looking->overlay->pool.v];
+    for (size_t i = 0; i < pool->waiting.count; i++) {
+        const node_id id = pool->waiting.at[i];
+        struct node_note *note = note_of(index, id);
+        const struct node *node = query_node(looking->overlay->core, id);
+        if (note->waiting.v != looking->overlay->pool.v) {
+            continue; /* the node has moved, and was handed to its new pool */
+        }
+        note->waiting.v = 0;
+        if (node != NULL && node->pool.v == looking->overlay->pool.v) {
+            member_renew(looking, node);
+        }
+    }
+    vec_clear(&pool->waiting);
+}
+
+/* Looks only at nodes that were noted since the last search, and at nodes of this pool. */
 void tight_index_sync(struct tight_index *index, struct overlay *overlay, enum view view,
                       const struct typical_uses *uses)
 {
     must(index->step == overlay);
     const struct looking looking = {index, overlay, view, uses};
     pool_load(index, overlay->core, overlay->pool, uses);
-    size_t kept = 0;
+    waiting_renew(&looking);
     for (size_t i = 0; i < index->noted.count; i++) {
         const node_id id = index->noted.at[i];
         const struct node *node = query_node(overlay->core, id);
+        note_of(index, id)->noted = false;
         if (node != NULL && node->pool.v == overlay->pool.v) {
-            note_of(index, id)->noted = false;
+            note_of(index, id)->waiting.v = 0;
             member_renew(&looking, node);
-            continue;
-        }
-        member_drop(index, id);
-        if (node != NULL && pool_here(index, node->pool)) {
-            index->noted.at[kept++] = id;
         } else {
-            note_of(index, id)->noted = false;
+            note_hand(index, node, id);
         }
     }
-    index->noted.count = kept;
+    vec_clear(&index->noted);
 }
 
 /* ---- steps ---- */

@@ -39,6 +39,7 @@ struct profile_ref {
 struct node_note {
     uint32_t profile; /* 0: none */
     bool noted;       /* the node is in `noted` of the index */
+    pool_id waiting;  /* the node is in `waiting` of this pool; 0: of none */
 };
 
 /* What the index knows of a pool. */
@@ -46,6 +47,8 @@ struct pool_note {
     bool here;        /* the index has the nodes of the pool */
     bool labelled;    /* the profiles of the pool's nodes contain their labels */
     uint64_t version; /* the version of the pool's weights with which the profiles were made */
+    /* nodes of the pool that may have changed, since the last search in the pool; some may have moved since */
+    VEC(node_id) waiting;
 };
 
 /* The profiles of a pool by rank for one request. */
@@ -73,7 +76,7 @@ struct tight_index {
     uint32_t profile_count;
     uint64_t number_last;
     VEC(struct node_note) nodes;  /* by id */
-    VEC(node_id) noted;           /* nodes that may have changed */
+    VEC(node_id) noted;           /* nodes that may have changed, since the last search */
     VEC(struct pool_note) pools;  /* by id */
     struct oindex members;        /* keys: profile, node, 0, 0 */
     VEC(struct profile_ref) born; /* new profiles by number, since the list was last cleared */

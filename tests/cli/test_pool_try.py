@@ -1,0 +1,54 @@
+"""`weir pool try`: the last day of a pool, played again with other settings. SPDX-License-Identifier: Apache-2.0"""
+
+import json
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def weir(weir_shared):
+    """A pool of one node in which three tasks ran one after another, and whose node has gone."""
+    weir_shared.weir("pool", "create", "burst", "--provider", "local", "--max", 1, "--idle", "1s", "--node-slots", 1)
+    weir_shared.weir("submit", "--pool", "burst", "-n", 3, "--slots", 1, "--", "sleep", "0.5")
+    weir_shared.weir("submit", "--pool", "burst", "--slots", 1, "--", "sleep", "0.5")
+    for task in (1, 2):
+        weir_shared.wait(task)
+    weir_shared.wait_until(lambda: weir_shared.weir_json("node", "list", "--pool", "burst") == [], "the node to go")
+    return weir_shared
+
+
+def test_more_nodes_make_shorter_waits(weir):
+    before = weir.api("GET", "status").json["seq"]
+    tried = json.loads(weir.weir("pool", "try", "burst", "--max", 3, "--json").stdout)
+    assert weir.api("GET", "status").json["seq"] == before
+    assert tried["pool"] == "burst" and tried["tasks"] == 2 and not tried["tasks_cut"] and tried["node_start_known"]
+    really, present, other = tried["really"], tried["present"], tried["tried"]
+    assert [figures["tasks_started"] for figures in (really, present, other)] == [2, 2, 2]
+    assert [figures["nodes_most"] for figures in (really, present, other)] == [1, 1, 3]
+    assert really["nodes_launched"] == 1 and really["node_hours"] >= 0
+    # The second task waits until the three instances of the first have run on the only node.
+    assert really["wait_p90_s"] > 1 and present["wait_p90_s"] > 1
+    assert other["wait_p90_s"] < present["wait_p90_s"]
+
+
+def test_the_table_says_what_is_assumed(weir):
+    said = weir.weir("pool", "try", "burst", "--idle", "1h", "--headroom", 1, "--last", "2h").stdout
+    lines = said.splitlines()
+    assert lines[0].startswith("pool burst, 2 tasks in the last ")
+    assert lines[2].split() == ["REALLY", "PRESENT", "TRIED"]
+    assert [line.rsplit(None, 3)[0] for line in lines[3:10]] == [
+        "node-hours", "nodes launched", "most at once", "tasks started", "tasks waiting", "wait, mean", "wait, p90"]
+    assert "PRESENT and TRIED are simulated" in said and "the mean of this time" in said
+    assert "Left out: projects and quotas" in said
+
+
+@pytest.mark.parametrize("words, code, says", [
+    (["burst"], 2, "nothing to try: give --min, --max, --idle or --headroom"),
+    (["nowhere", "--max", "2"], 3, "no pool 'nowhere'"),
+    (["default", "--max", "2"], None, "pool 'default' has no provider"),
+    (["burst", "--min", "5", "--max", "2"], 2, "min"),
+])
+def test_what_cannot_be_tried(weir, words, code, says):
+    result = weir.weir("pool", "try", *words, check=False)
+    assert result.returncode == code or (code is None and result.returncode not in (0, 8)), result.stderr
+    assert says in result.stderr and result.stdout == ""

@@ -1,0 +1,79 @@
+"""`weir whatif` and POST /whatif: one change, tried in a copy of the state. SPDX-License-Identifier: Apache-2.0"""
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def weir(weir_shared):
+    """A pool that grows up to two nodes, and one task that waits there because the pool is paused."""
+    weir_shared.weir("pool", "create", "burst", "--provider", "local", "--max", 2, "--idle", "1h", "--node-slots", 1)
+    weir_shared.weir("pool", "pause", "burst", "--yes")
+    weir_shared.weir("submit", "--pool", "burst", "--name", "wide", "-n", 3, "--slots", 1, "--", "sleep", "1000")
+    return weir_shared
+
+
+def tried(weir, *words, code=8):
+    """Standard output of a command that changes nothing."""
+    before = weir.api("GET", "status").json["seq"]
+    result = weir.weir("whatif", *words, check=False)
+    assert result.returncode == code, result.stdout + result.stderr
+    assert weir.api("GET", "status").json["seq"] == before
+    return result.stdout if code != 2 else result.stderr
+
+
+def test_a_command_is_tried(weir):
+    said = tried(weir, "pool", "resume", "burst")
+    assert "would launch 2 nodes in pool burst\n" in said
+    assert said == weir.weir("pool", "resume", "burst", "--dry-run", check=False).stdout
+    assert tried(weir, "pool", "create", "second", "--provider", "local", "--min", 3, "--max", 4) == (
+        "would make pool second\nwould launch 3 nodes in pool second\n")
+    assert tried(weir, "pool", "pause", "burst", code=0) == "would change nothing\n"
+    assert "it has no --dry-run" in tried(weir, "node", "list", code=2)
+    assert "no command that can be tried" in tried(weir, "nonsense", code=2)
+
+
+def test_a_call_of_the_api_is_tried(weir):
+    said = tried(weir, "PATCH", "/pools/burst", '{"paused":false}')
+    assert said == weir.weir("pool", "resume", "burst", "--dry-run", check=False).stdout
+    assert "would end task 1" in tried(weir, "POST", "/tasks/1/kill")
+    assert "would wait: there is no pool 'burst'" in tried(weir, "DELETE", "/pools/burst?force=true")
+    answer = weir.api("POST", "whatif", {"method": "PATCH", "path": "/api/v1/pools/burst", "body": {"paused": False}})
+    assert answer.status == 200
+    assert (answer.json["launches_total"], answer.json["launches"]) == (2, [{"pool": "burst", "nodes": 2}])
+    assert (answer.json["node_ends_total"], answer.json["node_ends"]) == (0, [])
+
+
+@pytest.mark.parametrize("ask, status, path, words", [
+    ({}, 400, "path", "must be a path"),
+    ({"path": "/pools/burst"}, 400, "method", "is missing"),
+    ({"method": "PATCH", "path": "pools"}, 400, "path", "must be a path"),
+    ({"method": "PATCH", "path": "/pools/%62urst"}, 400, "path", "without escapes"),
+    ({"method": "PATCH", "path": "/nowhere"}, 404, "path", "no such path"),
+    ({"method": "PUT", "path": "/pools/burst"}, 400, "method", "only GET, PATCH, DELETE"),
+    ({"method": "GET", "path": "/pools"}, 400, "path", "changes nothing"),
+    ({"method": "POST", "path": "/tokens", "body": {}}, 400, "path", "cannot be tried"),
+    ({"method": "POST", "path": "/config", "body": {}}, 400, "path", "POST /config?dry_run=true"),
+    ({"method": "POST", "path": "/whatif", "body": {}}, 400, "path", "cannot be tried"),
+    ({"method": "DELETE", "path": "/pools/burst?all"}, 400, "path", "unknown query parameter 'all'"),
+    ({"method": "PATCH", "path": "/pools/burst"}, 400, "body", "is missing"),
+    ({"method": "PATCH", "path": "/pools/burst", "body": {"max": 1}}, 400, "max", "unknown field"),
+    ({"method": "PATCH", "path": "/pools/gone", "body": {}}, 404, "", "no pool 'gone'"),
+    ({"method": "PATCH", "path": "/pools/burst", "body": {"provider": {"min": 9}}}, 400, "", ""),
+    ({"method": "PATCH", "path": "/pools/burst", "more": 1}, 400, "more", "unknown field"),
+])
+def test_what_cannot_be_tried_is_refused(weir, ask, status, path, words):
+    before = weir.api("GET", "status").json["seq"]
+    answer = weir.api("POST", "whatif", ask)
+    assert answer.status == status, answer.json
+    assert words in answer.json["error"]["message"], answer.json
+    assert path == "" or answer.json["error"]["path"] == path, answer.json
+    assert weir.api("GET", "status").json["seq"] == before
+
+
+def test_a_smaller_maximum_ends_nodes(weir_factory):
+    weir = weir_factory()
+    weir.weir("pool", "create", "burst", "--provider", "local", "--min", 2, "--max", 3)
+    weir.wait_until(lambda: weir.weir_json("pool", "show", "burst")["nodes"]["up"] == 2, "two nodes to join")
+    said = weir.weir("whatif", "pool", "edit", "burst", "--min", 0, "--max", 1, check=False)
+    assert said.stdout == "would end node burst-1 of pool burst\n", said.stdout + said.stderr
+    assert weir.weir("pool", "edit", "burst", "--max", 1, "--dry-run", check=False).returncode not in (0, 8)
