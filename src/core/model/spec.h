@@ -149,8 +149,10 @@ enum { POOL_ORDER_COUNT = QUEUE_SHORT_FIRST + 1 };
 enum pool_provider {
     POOL_STATIC, /* nobody: agents are started by hand */
     POOL_LOCAL,  /* the server starts agents on its own machine */
+    POOL_EXEC,   /* a program of the site */
+    POOL_SLURM,  /* jobs of Slurm */
 };
-enum { POOL_PROVIDER_COUNT = POOL_LOCAL + 1 };
+enum { POOL_PROVIDER_COUNT = POOL_SLURM + 1 };
 
 struct pool_spec {
     const char *name;
@@ -203,6 +205,14 @@ struct pool_spec {
     uint32_t node_gpus; /* above 0: the slots are these GPUs */
     int64_t node_cpu_milli;
     int64_t node_memory_bytes;
+    const char *command; /* POOL_EXEC: the path of the program */
+    /* POOL_SLURM: how jobs are submitted; "": as Slurm has it */
+    const char *partition;
+    const char *account;
+    const char *qos;
+    const char *const *flags; /* further flags of sbatch */
+    uint32_t flag_count;
+    int64_t job_limit_ms; /* how long a job may run; 0: as Slurm has it */
 };
 
 struct node_spec {

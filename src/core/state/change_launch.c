@@ -77,9 +77,12 @@ void change_launch_changed(struct core *core, const struct fact *fact)
             elastic_joined(core, launch->pool);
         }
     }
+    const bool ends = before.state != LAUNCH_ENDING && fact->launch.state == LAUNCH_ENDING;
+    if (elastic && !ends) {
+        elastic_words(core, launch->pool, query_launch_words(launch), fact->launch.words);
+    }
     change_launch_text_set(launch, fact->launch.name, fact->launch.words);
     elastic_launch_close(core, &before, launch);
-    const bool ends = before.state != LAUNCH_ENDING && fact->launch.state == LAUNCH_ENDING;
     if (elastic && ends && is_vain(launch, fact->time_ms)) {
         elastic_failed(core, before.pool, fact->time_ms, fact->launch.words);
     }

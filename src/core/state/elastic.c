@@ -194,7 +194,22 @@ void elastic_shrink_update(struct core *core, pool_id id)
     pool->shrink_ms = at_ms;
 }
 
-/* ---- failures ---- */
+/* ---- words and failures ---- */
+
+static void refusal_set(struct pool *pool, const char *words)
+{
+    blob_unref(pool->refusal);
+    pool->refusal = words[0] != '\0' ? blob_new(words, strlen(words) + 1) : NULL;
+}
+
+void elastic_words(struct core *core, pool_id id, const char *before, const char *after)
+{
+    struct pool *pool = change_pool_edit(core, id);
+    if (strcmp(before, after) != 0 &&
+        (after[0] != '\0' || strcmp(query_pool_refusal(pool), before) == 0)) {
+        refusal_set(pool, after);
+    }
+}
 
 void elastic_failed(struct core *core, pool_id id, int64_t now_ms, const char *words)
 {
@@ -203,8 +218,7 @@ void elastic_failed(struct core *core, pool_id id, int64_t now_ms, const char *w
         pool->launch_failures < RETRY_DOUBLINGS_MAX ? pool->launch_failures : RETRY_DOUBLINGS_MAX;
     pool->launch_failures += pool->launch_failures < UINT32_MAX;
     pool->launch_retry_ms = now_ms + ((int64_t)RETRY_MS << doublings);
-    blob_unref(pool->refusal);
-    pool->refusal = words[0] != '\0' ? blob_new(words, strlen(words) + 1) : NULL;
+    refusal_set(pool, words);
     change_pool_due(core, id);
 }
 
@@ -213,6 +227,5 @@ void elastic_joined(struct core *core, pool_id id)
     struct pool *pool = change_pool_edit(core, id);
     pool->launch_failures = 0;
     pool->launch_retry_ms = 0;
-    blob_unref(pool->refusal);
-    pool->refusal = NULL;
+    refusal_set(pool, "");
 }

@@ -32,6 +32,10 @@ void elastic_shrink_update(struct core *core, pool_id pool);
 /* The launch whose node may go now: the one that has had no work for longest. NULL: none may go. */
 const struct launch *elastic_shrink_first(const struct core *core, const struct pool *pool);
 
+/* The provider's words about one of the pool's launches are others now. The pool shows the last words, until they are
+ * taken back or a node joins. */
+void elastic_words(struct core *core, pool_id pool, const char *before, const char *after);
+
 /* Notes that a launch failed, with the provider's words; or that one has joined. */
 void elastic_failed(struct core *core, pool_id pool, int64_t now_ms, const char *words);
 void elastic_joined(struct core *core, pool_id pool);
