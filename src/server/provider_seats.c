@@ -1,8 +1,9 @@
 /* provider_seats.c - see provider_seats.h.
  *
- * A list may be late or wrong. So a machine is missing only when several whole lists in a row lack it, its launch has not
- * changed since the list was asked for, and no agent of it is connected. A list that failed changes nothing; its problem
- * stands at the launches, where people see it. The list of `local` is exact, and one look is enough.
+ * A list may be late. So a machine is missing only when its launch has not changed since the list was asked for, and no
+ * agent of it is connected. The list of a program of the site may be wrong too: then several whole lists in a row must
+ * lack the machine. A list that failed changes nothing; its problem stands at the launches, where people see it. The list
+ * of `local` is exact and made at once.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "server/provider_seats.h"
 
@@ -171,7 +172,7 @@ static bool may_be_gone(const struct seat *seat, const struct core *core,
  * gone. */
 static void missing_look(struct seat *seat, const struct core *core)
 {
-    const uint32_t most = seat->type == POOL_LOCAL ? 1 : MISSES_MAX;
+    const uint32_t most = seat->type == POOL_EXEC ? MISSES_MAX : 1;
     VEC(struct missed) missed = {0};
     size_t in_list = 0;
     size_t in_missed = 0;
