@@ -176,6 +176,8 @@ static const struct list_column pool_fields[] = {
     {"state", "state", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_state},
     {"nodes", "nodes up", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_nodes},
     {"provider", "provider", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_provider},
+    {"command", "program", COLUMN_TEXT, "provider.command", COLUMN_ALWAYS, NULL},
+    {"partition", "partition", COLUMN_TEXT, "provider.partition", COLUMN_ALWAYS, NULL},
     {"launches", "changing", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_launches},
     {"refusal", "provider says", COLUMN_TEXT, "launches.refusal", COLUMN_ALWAYS, NULL},
     {"retry", "asked again", COLUMN_TIME, "launches.retry_at", COLUMN_ALWAYS, NULL},

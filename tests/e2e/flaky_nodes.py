@@ -18,7 +18,7 @@ loader = importlib.machinery.SourceFileLoader("weir_nodes", str(HERE / "weir-nod
 nodes = importlib.util.module_from_spec(importlib.util.spec_from_loader("weir_nodes", loader))
 loader.exec_module(nodes)
 
-SLOW_S = 1.5
+SLOW_S = 0.7
 FAULTS = {
     "launch": ("fails", "fails after", "garbage", "nothing", "slow", "refuses"),
     "list": ("fails", "garbage", "slow", "invents", "forgets", "foreign", "twice"),

@@ -107,6 +107,26 @@ def test_settings_of_other_providers_are_refused(weir):
     assert [p["name"] for p in w.api("GET", "pools").json["items"]] == ["default"]
 
 
+def test_settings_are_kept_and_changed(weir):
+    w = weir()
+    flags = ["--exclusive", "--constraint=fast&new"]
+    provider = {"type": "slurm", "max": 2, "partition": "gpu", "account": "physics", "qos": "long", "flags": flags, "time_limit": "90m"}
+    assert w.api("POST", "pools", {"name": "hpc", "provider": provider}).status == 201
+    w.stop()
+    w.start()
+    shown = pool_of(w, "hpc")["provider"]
+    assert [shown[key] for key in ("type", "partition", "account", "qos", "flags", "time_limit_ms", "command")] == [
+        "slurm", "gpu", "physics", "long", flags, 90 * 60 * 1000, ""]
+    assert w.api("PATCH", "pools/hpc", {"provider": {"flags": [], "qos": ""}}).status == 200
+    shown = pool_of(w, "hpc")
+    assert shown["provider"]["flags"] == [] and shown["provider"]["qos"] == "" and shown["provider"]["account"] == "physics"
+    assert shown["spec"]["provider"]["time_limit"] == "1h30m"
+    for bad in ({"flags": ["--exclusive"] * 17}, {"flags": [""]}, {"flags": "--x"}, {"partition": "x" * 256}, {"command": "/x"}, {"type": "exec"}):
+        answer = w.api("PATCH", "pools/hpc", {"provider": bad})
+        assert answer.status == 400 and answer.json["error"]["path"].startswith("provider."), (bad, answer.body)
+    assert pool_of(w, "hpc") == shown
+
+
 def descriptors(pid):
     return len(os.listdir(f"/proc/{pid}/fd"))
 

@@ -50,6 +50,10 @@ enum verdict decide_launch_ask(struct step *step);
 enum verdict decide_launch_stop(struct step *step);
 enum verdict decide_launch_provider(struct step *step);
 
+/* Is this the name of a node whose launch has ended? Its machine comes too late: the pool counts without it, and it is to
+ * end. */
+bool decide_launch_over(const struct core *core, const struct pool *pool, const char *name);
+
 /* The machine of the launch is to end, for the reason `words` ("": none is given). */
 void decide_launch_end(struct step *step, const struct launch *launch, const char *words);
 /* A node has joined the pool under this name. Does it belong to a launch? */

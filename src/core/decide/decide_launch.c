@@ -92,6 +92,14 @@ enum verdict decide_launch_stop(struct step *step)
     return VERDICT_OK;
 }
 
+bool decide_launch_over(const struct core *core, const struct pool *pool, const char *name)
+{
+    uint64_t number;
+    return elastic_pool(pool) &&
+           elastic_node_number(query_pool_name(core, pool->id), name, &number) &&
+           number <= core->launches.last && query_launch(core, (launch_id){number}) == NULL;
+}
+
 void decide_launch_node(struct step *step, const struct pool *pool, node_id node, const char *name)
 {
     uint64_t number;
