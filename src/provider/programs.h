@@ -15,7 +15,8 @@
 
 enum {
     PROGRAMS_AT_ONCE = 8,
-    PROGRAMS_QUEUE_MAX = 20000, /* above twice the number of launches */
+    PROGRAMS_QUEUE_MAX =
+        400000, /* never reached: one call for each launch, and a list for each pool */
     PROGRAM_OUT_MAX = 4 << 20,
     PROGRAM_INPUT_MAX = 64 << 10,
     PROGRAM_WORDS_MAX = 64, /* of the command line */

@@ -29,7 +29,9 @@ enum {
     LIST_APART_MS = 5000, /* likewise, machines that an outside program knows */
     LIST_IDLE_MS = 60000, /* likewise, while there are no launches */
     MISSES_MAX = 3,       /* lists in a row without a machine, until the machine is gone */
-    CLEAN_MIN = 2,        /* lists in a row without any machine, until lists become rare */
+    ORPHANS_MAX =
+        64, /* machines that no launch knows and that one list ends; the next list ends more */
+    CLEAN_MIN = 2, /* lists in a row without any machine, until lists become rare */
     DIR_MAX = 4096,
 };
 
@@ -115,17 +117,32 @@ static void machine_end(const struct seat *seat, const struct core *core, launch
     seat->provider->ops->terminate(seat->provider, key);
 }
 
-/* A machine is there. Ends a machine that no launch knows or whose launch ends. */
-static void machine_look(struct seat *seat, const struct core *core, const struct listed *listed)
+/* A machine is there. Ends a machine whose launch ends. */
+static void machine_look(struct seat *seat, const struct core *core, const struct launch *launch,
+                         const struct listed *listed)
 {
-    const struct launch *launch = query_launch(core, listed->launch);
-    if (launch == NULL || (launch->state == LAUNCH_ENDING && listed->says != PROVIDER_GONE)) {
+    if (launch->state == LAUNCH_ENDING && listed->says != PROVIDER_GONE) {
         machine_end(seat, core, listed->launch);
     } else if (seat->type == POOL_LOCAL && launch->state == LAUNCH_RUNNING &&
                listed->says == PROVIDER_REQUESTED) {
         seat->seats->o.launch(seat->seats->o.ctx, core, launch);
     } else if (listed->stay != PROVIDER_STAYS) {
         provider_leave(seat->seats->o.ledger, launch->id, listed->stay);
+    }
+}
+
+/* Looks at every machine of the list. Ends machines that no launch knows: a few, because a list may invent many. */
+static void machines_look(struct seat *seat, const struct core *core)
+{
+    unsigned orphans = 0;
+    for (size_t i = 0; i < seat->listed.count; i++) {
+        const struct listed *listed = &seat->listed.at[i];
+        const struct launch *launch = query_launch(core, listed->launch);
+        if (launch != NULL) {
+            machine_look(seat, core, launch, listed);
+        } else if (orphans++ < ORPHANS_MAX) {
+            machine_end(seat, core, listed->launch);
+        }
     }
 }
 
@@ -227,9 +244,7 @@ static void list_done(void *ctx, const char *problem)
     }
     sort_items(seat->listed.at, seat->listed.count, sizeof *seat->listed.at, listed_compare);
     missing_look(seat, core);
-    for (size_t i = 0; i < seat->listed.count; i++) {
-        machine_look(seat, core, &seat->listed.at[i]);
-    }
+    machines_look(seat, core);
 }
 
 /* ---- seats ---- */
