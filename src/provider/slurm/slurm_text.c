@@ -221,7 +221,7 @@ void slurm_text_order(struct buf *out, const struct provider_order *order, const
         "    supervisor=$(cat \"$dir/node/supervisor.lock\" 2>/dev/null)\n"
         "    [ -n \"$supervisor\" ] && kill -TERM \"$supervisor\" 2>/dev/null &&\n"
         "        while kill -0 \"$supervisor\" 2>/dev/null; do sleep 0.2; done\n"
-        "    rm -rf \"$dir\"\n"
+        "    rm -rf \"$dir\" 2>/dev/null || { sleep 1; rm -rf \"$dir\"; }\n"
         "    exit 0\n"
         "}\n"
         "cat >\"$dir/join.token\" <<'WEIR_TOKEN_ENDS'\n";
