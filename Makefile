@@ -36,12 +36,13 @@ test: deps
 	@$(TEST) $(SUITES)
 
 # What takes longer than `make test` allows: 10,000 changed bytes that matter in one process, 1,000 with the real programs; 20 rotations of
-# certificates under 200 tasks.
+# certificates under 200 tasks; 200 elastic cycles with a flaky provider; the server killed at every step of every provider; the time limits of Slurm's jobs.
 test-long: deps weir
 	@meson configure $(BUILD) -Dtests=true && ninja --quiet -C $(BUILD) tests/unit/store/test_flips
 	WEIR_FLIPS=700 $(BUILD)/tests/unit/store/test_flips
 	WEIR_FLIPS=100 WEIR_BIN=$(CURDIR)/weir .venv/bin/python -m pytest -q -p no:cacheprovider tests/attack/test_flipped_bytes.py
 	WEIR_LONG=1 WEIR_BIN=$(CURDIR)/weir .venv/bin/python -m pytest -q -p no:cacheprovider tests/attack/test_rotation.py
+	WEIR_LONG=1 WEIR_TEST_DEADLINE=150 WEIR_BIN=$(CURDIR)/weir .venv/bin/python -m pytest -q -p no:cacheprovider tests/e2e/test_exec_provider.py tests/e2e/test_provider_crash.py tests/e2e/test_slurm_provider.py
 
 # The developer's two minutes.
 check: deps

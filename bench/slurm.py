@@ -1,6 +1,6 @@
 """A private Slurm (Debian's slurm-wlm) on loopback: several slurmd on one host, its own munged, nothing system-wide touched.
 
-Settings follow Slurm's high-throughput guide. Used as the peer of `make bench` where slurm-wlm and munge are installed.
+Settings follow Slurm's high-throughput guide. Used as the peer of `make bench`, and by the tests of the provider slurm, where Slurm and munge are installed.
 """
 import os
 import random
@@ -69,13 +69,14 @@ def free_ports(count):
 
 
 class Slurm:
-    def __init__(self):
-        self.dir = tempfile.mkdtemp(prefix="weir-bench-slurm-")
-        port = free_ports(NODES + 1)
+    def __init__(self, nodes=NODES, cpus=CPUS):
+        self.dir = tempfile.mkdtemp(prefix="weir-slurm-")
+        self.nodes = nodes
+        port = free_ports(nodes + 1)
         for name in ("state", "spool"):
             os.mkdir(os.path.join(self.dir, name))
         with open(self.path("slurm.conf"), "w", encoding="ascii") as conf:
-            conf.write(CONF.format(dir=self.dir, port=port, nodes=NODES, cpus=CPUS, first=port + 1, last=port + NODES))
+            conf.write(CONF.format(dir=self.dir, port=port, nodes=nodes, cpus=cpus, first=port + 1, last=port + nodes))
         with open(self.path("munge.key"), "wb") as key:
             key.write(os.urandom(128))
         os.chmod(self.path("munge.key"), 0o600)
@@ -83,11 +84,11 @@ class Slurm:
         self.run("munged", "--force", "--key-file", self.path("munge.key"), "--socket", self.path("munge.sock"), "--pid-file",
                  self.path("munged.pid"), "--log-file", self.path("munged.log"), "--seed-file", self.path("munge.seed"))
         self.run("slurmctld", "-c", "-f", self.path("slurm.conf"))
-        for number in range(1, NODES + 1):
+        for number in range(1, nodes + 1):
             os.mkdir(self.path("spool", f"n{number}"))
             self.run("slurmd", "-f", self.path("slurm.conf"), "-N", f"n{number}")
         deadline = time.monotonic() + 30
-        while self.idle_nodes() < NODES:
+        while self.idle_nodes() < nodes:
             if time.monotonic() > deadline:
                 self.stop()
                 raise RuntimeError("slurm did not come up")

@@ -222,6 +222,8 @@ static const struct list_column pool_fields[] = {
     {"sold-out", "sold out", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, market_cells_sold_out_of_pool},
     {"line", "in line", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, market_cells_line_of_pool},
     {"instead", "instead", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, market_cells_alternatives},
+    {"command", "program", COLUMN_TEXT, "provider.command", COLUMN_ALWAYS, NULL},
+    {"partition", "partition", COLUMN_TEXT, "provider.partition", COLUMN_ALWAYS, NULL},
     {"launches", "changing", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_launches},
     {"replacement", "replacing", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_replacement},
     {"refusal", "provider says", COLUMN_TEXT, "launches.refusal", COLUMN_ALWAYS, NULL},

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "provider/provider.h"
 
+#include "base/amount.h"
 #include "base/must.h"
 #include "base/str.h"
 
@@ -54,4 +55,14 @@ bool provider_answer_of(const uint8_t *server_uuid, const struct provider_report
         .why = report->why,
     };
     return true;
+}
+
+void provider_resources(const struct provider_order *order, char *ret)
+{
+    char cpu[AMOUNT_TEXT_MAX];
+    amount_milli_text(order->cpu_milli, cpu);
+    const int len =
+        snprintf(ret, PROVIDER_RESOURCES_MAX, "cpu=%s memory=%" PRId64, cpu, order->memory_bytes);
+    must(len > 0);
+    must(len < PROVIDER_RESOURCES_MAX);
 }

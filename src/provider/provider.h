@@ -14,11 +14,19 @@
 #include "base/fail.h"
 #include "base/must.h"
 #include "core/model/launch.h"
+#include "core/model/spec.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { PROVIDER_KEY_MAX = 64 };
+enum { PROVIDER_KEY_MAX = 64, PROVIDER_RESOURCES_MAX = 96 };
+
+/* For how long a machine stays, where its time is limited. */
+enum provider_stay {
+    PROVIDER_STAYS,
+    PROVIDER_DRAINS, /* its time is nearly over: nothing new should start there */
+    PROVIDER_ENDS,   /* its time is over in a moment: what runs there should stop */
+};
 
 /* What a provider says of the machine of one key. All texts are borrowed for the call. */
 struct provider_report {
@@ -28,6 +36,7 @@ struct provider_report {
     const char *node;  /* as which its agent has joined, where the provider knows; "": not yet */
     const char *words; /* why it takes long, or why there is no machine; "": nothing */
     enum provider_why why; /* PROVIDER_FAILED: what kind of refusal it is */
+    enum provider_stay stay;
 };
 
 struct provider_sink {
@@ -49,8 +58,9 @@ struct provider_order {
     const char *zone;       /* where; "": anywhere */
     bool spot;              /* the provider may take the machine back */
     int64_t price;          /* what it costs in an hour, in thousandths; 0: unknown */
-    const char *server;     /* where its agent connects to */
-    const char *join_token; /* with which it joins the pool; a secret: never logged */
+    const char *server;               /* where its agent connects to */
+    const char *join_token;           /* with which it joins the pool; a secret: never logged */
+    const struct pool_spec *settings; /* of the pool */
 };
 
 struct provider;
@@ -63,14 +73,16 @@ struct provider_ops {
     void (*launch)(struct provider *provider, const struct provider_order *order);
 
     /* Report every machine that has one of our keys, then call `done`. One request to the outside,
-     * however many machines there are. */
-    void (*list)(struct provider *provider, void (*done)(void *ctx), void *ctx);
+     * however many machines there are. A `problem` other than "": what was reported is not the whole list. No second
+     * list is asked for before the first is done. */
+    void (*list)(struct provider *provider, void (*done)(void *ctx, const char *problem),
+                 void *ctx);
 
     /* End the machine of the key, whatever its state; PROVIDER_GONE follows, also for a key that is
      * not known. */
     void (*terminate)(struct provider *provider, const char *key);
 
-    /* Forget everything; the machines stay. */
+    /* Forget everything; the machines stay. No report follows. */
     void (*free)(struct provider *provider);
 };
 
@@ -87,3 +99,6 @@ void provider_key(const uint8_t *server_uuid, launch_id launch, char *ret);
 /* The answer for the core that a report amounts to. False: the key is none of this server's. */
 must_use bool provider_answer_of(const uint8_t *server_uuid, const struct provider_report *report,
                                  struct provider_answer *ret);
+
+/* What the agent of a new node is told with --resources. `ret` has PROVIDER_RESOURCES_MAX. */
+void provider_resources(const struct provider_order *order, char *ret);

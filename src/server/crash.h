@@ -2,12 +2,20 @@
  *
  * With WEIR_CRASH_AT=POINT:N in the environment, the process kills itself the N-th time that the
  * point is passed. Without the variable a point costs a comparison. tests/e2e/test_crash.py uses
- * every point:
+ * these points:
  *
  *   decide-before-commit    a submission is applied in memory, nothing of it is on disk
  *   commit-before-answer    a submission is on disk, its client has no answer yet
  *   commit-before-order     an allocation is on disk, its node has no order yet
  *   order-before-wire       the order is written for the node, not yet sent
+ *
+ * and tests/e2e/test_provider_crash.py uses these:
+ *
+ *   provider-order                         a launch or an end is on disk, its provider has no order yet
+ *   provider-launch, provider-launched     before and after the order to the provider
+ *   provider-terminate, -terminated        likewise, for the end of a machine
+ *   provider-said                          the provider has answered, the core does not know
+ *   provider-told                          the core knows, nothing of it is on disk
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once

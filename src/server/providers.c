@@ -2,7 +2,9 @@
 #include "server/providers.h"
 
 #include "api/join.h"
-#include "base/log.h"
+#include "base/arena.h"
+#include "base/mem.h"
+#include "base/vec.h"
 #include "core/core.h"
 #include "core/model/effect.h"
 #include "core/model/pool.h"
@@ -10,15 +12,14 @@
 #include "core/state/fact.h"
 #include "core/state/query.h"
 #include "io/loop.h"
-#include "provider/local/local.h"
 #include "provider/provider.h"
+#include "server/crash.h"
+#include "server/provider_seats.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
 enum {
-    LIST_MS = 2000,       /* from one look at all machines to the next */
-    LIST_IDLE_MS = 60000, /* likewise, while there are no launches */
     URL_MAX = 512,
     FINGERPRINT_MAX = 128,
     NODE_NAME_MAX = NAME_LEN_MAX + 1,
@@ -32,21 +33,15 @@ struct provider_said {
     char words[TEXT_LEN_MAX + 1];
 };
 
-/* A machine that the list under way has named. */
-struct listed {
-    launch_id launch;
-    enum provider_says says;
-};
+/* How long a join token is good for where a node may take any time until its agent joins. */
+static const int64_t join_any_time_ms = (int64_t)30 * 24 * 3600 * 1000;
 
 struct providers {
     struct providers_options o;
-    struct provider *at[POOL_PROVIDER_COUNT]; /* NULL: the kind has none, or it could not be made */
-    struct loop_timer *timer;
+    struct provider_seats *seats;
     char url[URL_MAX]; /* "": no order may go out yet */
     char fingerprint[FINGERPRINT_MAX];
     VEC(struct provider_said *) said;
-    bool listing; /* a list is under way */
-    VEC(struct listed) listed;
 };
 
 /* A launch whose join token is on its way to the disk. */
@@ -57,17 +52,20 @@ struct launching {
     char secret[TOKEN_SECRET_MAX];
 };
 
-static struct provider *provider_of(const struct providers *providers, pool_id id)
+static struct provider *provider_of(const struct providers *providers, const struct core *core,
+                                    pool_id id)
 {
-    const struct pool *pool = query_pool(ledger_core(providers->o.ledger), id);
-    return pool == NULL ? NULL : providers->at[pool->provider];
+    const struct pool *pool = query_pool(core, id);
+    return pool == NULL ? NULL : provider_seats_of(providers->seats, core, pool);
 }
 
 /* ---- what providers say ---- */
 
-static void said_add(struct providers *providers, const struct provider_answer *answer)
+static void said_add(void *ctx, const struct provider_answer *answer)
 {
+    struct providers *providers = ctx;
     struct provider_said *said = xcalloc(1, sizeof *said);
+    crash_point("provider-said");
     said->answer = *answer;
     (void)str_copy(said->name, sizeof said->name, answer->name);
     (void)str_copy(said->node, sizeof said->node, answer->node);
@@ -77,20 +75,6 @@ static void said_add(struct providers *providers, const struct provider_answer *
     said->answer.words = said->words;
     vec_push(&providers->said, said);
     loop_wake(providers->o.loop);
-}
-
-static void reported(void *ctx, const struct provider_report *report)
-{
-    struct providers *providers = ctx;
-    const struct core *core = ledger_core(providers->o.ledger);
-    struct provider_answer answer;
-    if (core == NULL || !provider_answer_of(query_server_uuid(core), report, &answer)) {
-        return; /* another server's machine, or no state to compare with */
-    }
-    if (providers->listing) {
-        vec_push(&providers->listed, ((struct listed){answer.launch, answer.says}));
-    }
-    said_add(providers, &answer);
 }
 
 static void token_put(void *ctx, const struct store_token *token)
@@ -131,6 +115,7 @@ void providers_turn_end(struct providers *providers)
                        .cause = "",
                        .provider = {.answers = answers, .count = (uint32_t)count}};
     must(ledger_input(providers->o.ledger, &in, &facts) == VERDICT_OK);
+    crash_point("provider-told");
     credentials_revoke(providers, &facts);
     arena_done(&arena);
     for (size_t i = 0; i < count; i++) {
@@ -145,7 +130,9 @@ static void launch_now(struct providers *providers, const struct core *core,
                        const struct launch *launch, const char *secret)
 {
     const struct pool *pool = query_pool(core, launch->pool);
-    struct provider *provider = provider_of(providers, launch->pool);
+    struct provider *provider = provider_of(providers, core, launch->pool);
+    struct arena arena;
+    struct pool_spec settings;
     char key[PROVIDER_KEY_MAX];
     char node[NODE_NAME_MAX + 32];
     char token[TOKEN_SECRET_MAX + FINGERPRINT_MAX + 1];
@@ -167,12 +154,13 @@ static void launch_now(struct providers *providers, const struct core *core,
         said_add(providers, &none);
         return;
     }
-    struct arena arena;
     struct flavor_spec flavor = {.native = ""};
     arena_init(&arena);
+    query_pool_spec(core, launch->pool, &arena, &settings);
     if (pool->flavor.v != 0) {
         query_flavor_spec(core, pool->flavor, &arena, &flavor);
     }
+    crash_point("provider-launch");
     provider->ops->launch(provider, &(struct provider_order){
                                         .key = key,
                                         .pool = query_pool_name(core, launch->pool),
@@ -187,7 +175,9 @@ static void launch_now(struct providers *providers, const struct core *core,
                                         .price = flavor.price_milli,
                                         .server = providers->url,
                                         .join_token = token,
+                                        .settings = &settings,
                                     });
+    crash_point("provider-launched");
     arena_done(&arena);
 }
 
@@ -205,16 +195,18 @@ static void token_stored(struct parked_answer *hold, const struct error *failure
 }
 
 /* Makes a join token for one node, and launches when the token is on disk. */
-static void launch_order(struct providers *providers, const struct core *core,
-                         const struct launch *launch)
+static void launch_order(void *ctx, const struct core *core, const struct launch *launch)
 {
+    struct providers *providers = ctx;
     struct launching *launching = xcalloc(1, sizeof *launching);
     struct store_token token;
     const char *pool = query_pool_name(core, launch->pool);
     const int64_t now_ms = ledger_now_ms(providers->o.ledger);
     token_make(SCOPE_JOIN, pool, now_ms, &token, launching->secret);
     join_limit(&token, pool, 1);
-    token.expires_ms = now_ms + JOIN_EXPIRES_MS;
+    const int64_t starting_ms = query_pool(core, launch->pool)->max_starting_ms;
+    const int64_t good_ms = starting_ms == 0 ? join_any_time_ms : starting_ms;
+    token.expires_ms = now_ms + (good_ms > JOIN_EXPIRES_MS ? good_ms : JOIN_EXPIRES_MS);
     launching->providers = providers;
     launching->launch = launch->id;
     launching->hold.fn = token_stored;
@@ -225,11 +217,13 @@ static void launch_order(struct providers *providers, const struct core *core,
 static void end_order(struct providers *providers, const struct core *core, launch_id launch,
                       pool_id pool)
 {
-    struct provider *provider = provider_of(providers, pool);
+    struct provider *provider = provider_of(providers, core, pool);
     char key[PROVIDER_KEY_MAX];
     provider_key(query_server_uuid(core), launch, key);
     if (provider != NULL) {
+        crash_point("provider-terminate");
         provider->ops->terminate(provider, key);
+        crash_point("provider-terminated");
         return;
     }
     const struct provider_answer gone = {
@@ -245,7 +239,8 @@ static void order_give(struct providers *providers, const struct effect *effect)
         ledger_state(providers->o.ledger) != LEDGER_OPEN) {
         return; /* providers_start() and providers_healed() give the order again */
     }
-    loop_timer_set(providers->timer, loop_now_ms(providers->o.loop) + LIST_MS);
+    crash_point("provider-order");
+    provider_seats_ordered(providers->seats, core, query_pool(core, launch->pool));
     if (effect->type == EFFECT_LAUNCH) {
         launch_order(providers, core, launch);
     } else {
@@ -285,69 +280,7 @@ void providers_start(struct providers *providers, const char *url, const char *f
     must(str_copy(providers->url, sizeof providers->url, url));
     providers_trust(providers, fingerprint);
     providers_healed(providers);
-    loop_timer_set(providers->timer, loop_now_ms(providers->o.loop) + LIST_MS);
-}
-
-/* ---- the list ---- */
-
-static bool is_listed(const struct providers *providers, launch_id launch)
-{
-    for (size_t i = 0; i < providers->listed.count; i++) {
-        if (providers->listed.at[i].launch.v == launch.v) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* A machine is there. Ends a machine that no launch knows or whose launch ends. A machine of which only the tasks run
- * needs its agent. */
-static void machine_look(struct providers *providers, const struct core *core, struct listed listed)
-{
-    const struct launch *launch = query_launch(core, listed.launch);
-    struct provider *local = providers->at[POOL_LOCAL];
-    if (launch == NULL) {
-        char key[PROVIDER_KEY_MAX];
-        provider_key(query_server_uuid(core), listed.launch, key);
-        local->ops->terminate(local, key);
-    } else if (launch->state == LAUNCH_ENDING && listed.says != PROVIDER_GONE) {
-        end_order(providers, core, launch->id, launch->pool);
-    } else if (launch->state == LAUNCH_RUNNING && listed.says == PROVIDER_REQUESTED) {
-        launch_order(providers, core, launch);
-    }
-}
-
-/* A list has come. The provider ends what is left of a machine that it no longer has, and says that it is gone. */
-static void list_done(void *ctx)
-{
-    struct providers *providers = ctx;
-    const struct core *core = ledger_core(providers->o.ledger);
-    providers->listing = false;
-    for (size_t i = 0; i < providers->listed.count; i++) {
-        machine_look(providers, core, providers->listed.at[i]);
-    }
-    for (const struct launch *launch = query_launch_next(core, (launch_id){0}); launch != NULL;
-         launch = query_launch_next(core, launch->id)) {
-        if (launch->state != LAUNCH_ASKED && !is_listed(providers, launch->id)) {
-            end_order(providers, core, launch->id, launch->pool);
-        }
-    }
-}
-
-static void list_due(void *ctx)
-{
-    struct providers *providers = ctx;
-    struct provider *local = providers->at[POOL_LOCAL];
-    const bool open = ledger_state(providers->o.ledger) == LEDGER_OPEN;
-    if (open && local != NULL && providers->said.count == 0) {
-        vec_clear(&providers->listed);
-        providers->listing = true;
-        local->ops->list(local, list_done, providers);
-    }
-    const bool any =
-        open && query_launch_next(ledger_core(providers->o.ledger), (launch_id){0}) != NULL;
-    loop_timer_set(providers->timer,
-                   loop_now_ms(providers->o.loop) + (any || !open ? LIST_MS : LIST_IDLE_MS));
+    provider_seats_start(providers->seats);
 }
 
 /* ---- life ---- */
@@ -355,17 +288,15 @@ static void list_due(void *ctx)
 struct providers *providers_new(const struct providers_options *options)
 {
     struct providers *providers = xcalloc(1, sizeof *providers);
-    char dir[4096];
-    struct error e;
     providers->o = *options;
-    providers->timer = loop_timer_new(options->loop, list_due, providers);
-    const struct provider_sink sink = {.ctx = providers, .report = reported};
-    const int len = snprintf(dir, sizeof dir, "%s/local", options->dir);
-    must(len > 0);
-    if ((size_t)len >= sizeof dir ||
-        local_provider_new(dir, sink, &providers->at[POOL_LOCAL], &e) != ERR_OK) {
-        log_warn("pools with the provider local get no nodes", kv_error(&e));
-    }
+    providers->seats = provider_seats_new(&(struct provider_seats_options){
+        .loop = options->loop,
+        .ledger = options->ledger,
+        .dir = options->dir,
+        .ctx = providers,
+        .said = said_add,
+        .launch = launch_order,
+    });
     return providers;
 }
 
@@ -374,16 +305,10 @@ void providers_free(struct providers *providers)
     if (providers == NULL) {
         return;
     }
-    loop_timer_free(providers->timer);
-    for (unsigned i = 0; i < POOL_PROVIDER_COUNT; i++) {
-        if (providers->at[i] != NULL) {
-            providers->at[i]->ops->free(providers->at[i]);
-        }
-    }
+    provider_seats_free(providers->seats);
     for (size_t i = 0; i < providers->said.count; i++) {
         free(providers->said.at[i]);
     }
     vec_done(&providers->said);
-    vec_done(&providers->listed);
     free(providers);
 }

@@ -7,6 +7,7 @@
 #include "base/doc_make.h"
 #include "spec/object_again.h"
 #include "spec/resources_text.h"
+#include "spec/pool_provider.h"
 #include "spec/task_internal.h"
 #include "core/model/limits.h"
 #include "core/model/names.h"
@@ -105,23 +106,9 @@ static void size_read(const struct doc_value *v, struct pool_spec *spec)
  * would distract from the type. */
 static void provider_read(const struct doc_value *v, void *object)
 {
-    struct pool_spec *spec = object;
-    const struct doc *type = doc_get(v->doc, "type");
-    const struct doc_value at = {.in = v->in, .doc = type, .up = v, .key = "type"};
-    const char *word;
-    if (v->doc->kind == DOC_MAP && type != NULL && fields_value_text(&at, SIZE_MAX, &word) &&
-        strcmp(word, names_pool_provider(POOL_STATIC)) != 0 &&
-        strcmp(word, names_pool_provider(POOL_LOCAL)) != 0) {
-        fields_problem(&at, "'%.40s' does not exist yet; the types are: static local", word);
-        return;
-    }
-    if (!fields_read(v, provider_fields, object)) {
-        return;
-    }
-    size_read(v, spec);
-    if (spec->nodes_min > spec->nodes_max) {
-        fields_problem_in(v, "min", "it is %u and max is %u; a min up to the max would do",
-                          spec->nodes_min, spec->nodes_max);
+    if (pool_provider_type_known(v) && fields_read(v, provider_fields, object)) {
+        size_read(v, object);
+        pool_provider_check(v, object);
     }
 }
 

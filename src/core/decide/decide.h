@@ -62,6 +62,10 @@ enum verdict decide_replace(struct step *step);
 /* May the pool (NULL: a new one) have the flavor that the spec names? */
 enum verdict decide_flavor_pool(struct step *step, const struct pool *pool,
                                 const struct pool_spec *spec);
+/* Is this the name of a node whose launch has ended? Its machine comes too late: the pool counts without it, and it is to
+ * end. */
+bool decide_launch_over(const struct core *core, const struct pool *pool, const char *name);
+
 /* The machine of the launch is to end, for the reason `words` ("": none is given). */
 void decide_launch_end(struct step *step, const struct launch *launch, const char *words);
 /* A node has joined the pool under this name. Does it belong to a launch? */

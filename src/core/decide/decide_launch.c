@@ -87,8 +87,21 @@ enum verdict decide_launch_stop(struct step *step)
     if (launch == NULL) {
         return unknown(step, "launch");
     }
-    decide_launch_end(step, launch, "");
+    const struct node *node = query_node(step->core, launch->node);
+    if (step->in->launch.requeue && node != NULL && node->instance_count > 0) {
+        settle_node_stop(step, node->id);
+    } else {
+        decide_launch_end(step, launch, step->in->launch.requeue ? "its time is nearly over" : "");
+    }
     return VERDICT_OK;
+}
+
+bool decide_launch_over(const struct core *core, const struct pool *pool, const char *name)
+{
+    uint64_t number;
+    return elastic_pool(pool) &&
+           elastic_node_number(query_pool_name(core, pool->id), name, &number) &&
+           number <= core->launches.last && query_launch(core, (launch_id){number}) == NULL;
 }
 
 void decide_launch_node(struct step *step, const struct pool *pool, node_id node, const char *name)
@@ -180,10 +193,15 @@ static void alive(struct step *step, const struct core *core, const struct launc
 {
     const enum launch_state said =
         answer->says == PROVIDER_RUNNING ? LAUNCH_RUNNING : LAUNCH_REQUESTED;
-    if (said < (enum launch_state)launch->state) {
+    const bool ending = launch->state == LAUNCH_ENDING;
+    /* A machine that is to end and is still there: the provider may say why. */
+    const bool why = ending && said == LAUNCH_RUNNING && text_fit(step, answer->words)[0] != '\0';
+    if (said < (enum launch_state)launch->state && !why) {
         return; /* late, or the machine is to end anyway */
     }
-    const bool up = said == LAUNCH_RUNNING && answer->node != NULL && answer->node[0] != '\0';
+    const enum launch_state state = ending ? LAUNCH_ENDING : said;
+    const bool up =
+        !ending && said == LAUNCH_RUNNING && answer->node != NULL && answer->node[0] != '\0';
     const struct node *node = up ? query_node_named(core, answer->node) : NULL;
     if (node != NULL && !joins(core, launch, node)) {
         node = NULL;
@@ -192,14 +210,14 @@ static void alive(struct step *step, const struct core *core, const struct launc
     const char *name = text_fit(step, answer->name);
     const char *words = text_fit(step, answer->words);
     name = name[0] != '\0' ? name : query_launch_name(launch);
-    if (said == (enum launch_state)launch->state && joined.v == launch->node.v &&
+    if (state == (enum launch_state)launch->state && joined.v == launch->node.v &&
         strcmp(name, query_launch_name(launch)) == 0 &&
         strcmp(words, query_launch_words(launch)) == 0) {
         return;
     }
     name = arena_str(step->out->arena, name);
     struct fact *fact = changed(step, launch);
-    fact->launch.state = said;
+    fact->launch.state = state;
     fact->launch.node = joined;
     fact->launch.name = name;
     fact->launch.words = words;

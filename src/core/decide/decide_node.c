@@ -170,6 +170,11 @@ enum verdict decide_node_join(struct step *step)
         step_refuse(step, REASON_UNKNOWN_POOL, spec->pool);
         return VERDICT_REFUSED;
     }
+    if ((known == NULL || known->state == NODE_REMOVED) &&
+        decide_launch_over(step->core, pool, spec->name)) {
+        step_refuse(step, REASON_UNKNOWN_OBJECT, "launch: it has ended");
+        return VERDICT_REFUSED;
+    }
     spec->follows_labels = follows_labels(step, spec, pool);
     spec->pool = arena_str(step->out->arena, query_pool_name(step->core, pool->id));
     if (known != NULL) {

@@ -195,6 +195,8 @@ struct input {
             pool_id pool; /* ask */
             uint32_t count;
             launch_id launch; /* stop */
+            bool
+                requeue; /* stop: while tasks run there, they are told to stop, and nothing else is done */
         } launch;
         struct {
             const struct provider_answer *answers;

@@ -19,6 +19,7 @@ enum {
     SELECTOR_LABELS_MAX = 16, /* labels in the selector of one pool */
     POOL_GUESTS_MAX = 64,     /* projects and departments to which one pool is dedicated */
     TOPOLOGY_LEVELS_MAX = 8,  /* levels of one pool's topology */
+    SBATCH_FLAGS_MAX = 16,    /* further flags of sbatch of one pool */
     TASK_GROUPS_MAX = 64,     /* groups within one gang, at any depth */
     GROUP_DEPTH_MAX = 4,
     NODE_AUX_TASKS_DEFAULT = 100, /* zero-slot instances that a node takes */

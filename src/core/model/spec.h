@@ -153,8 +153,10 @@ enum { POOL_ORDER_COUNT = QUEUE_SHORT_FIRST + 1 };
 enum pool_provider {
     POOL_STATIC, /* nobody: agents are started by hand */
     POOL_LOCAL,  /* the server starts agents on its own machine */
+    POOL_EXEC,   /* a program of the site */
+    POOL_SLURM,  /* jobs of Slurm */
 };
-enum { POOL_PROVIDER_COUNT = POOL_LOCAL + 1 };
+enum { POOL_PROVIDER_COUNT = POOL_SLURM + 1 };
 
 /* Whose tasks a pool takes. */
 enum pool_access {
@@ -227,6 +229,14 @@ struct pool_spec {
     uint32_t guest_count;
     /* 1 + the most slots that a node has in this pool; 0: all that the node has */
     uint32_t slots_per_node;
+    const char *command; /* POOL_EXEC: the path of the program */
+    /* POOL_SLURM: how jobs are submitted; "": as Slurm has it */
+    const char *partition;
+    const char *account;
+    const char *qos;
+    const char *const *flags; /* further flags of sbatch */
+    uint32_t flag_count;
+    int64_t job_limit_ms; /* how long a job may run; 0: as Slurm has it */
 };
 
 struct node_spec {

@@ -95,13 +95,16 @@ void change_launch_changed(struct core *core, const struct fact *fact)
             elastic_joined(core, launch->pool);
         }
     }
+    const bool ends = before.state != LAUNCH_ENDING && fact->launch.state == LAUNCH_ENDING;
+    if (elastic && !ends) {
+        elastic_words(core, launch->pool, query_launch_words(launch), fact->launch.words);
+    }
     change_launch_text_set(launch, fact->launch.name, fact->launch.words);
     elastic_launch_close(core, &before, launch);
     if (fact->launch.state != LAUNCH_ENDING && exists(launch) && !existed) {
         soldout_works(core, launch);
     }
     life_replaced(core, launch->pool);
-    const bool ends = before.state != LAUNCH_ENDING && fact->launch.state == LAUNCH_ENDING;
     /* A node that joins while its launch ends in the same fact is not what the pool promises. */
     const bool poor = before.node.v == 0 && launch->node.v != 0;
     if (elastic && ends && (poor || is_vain(launch, fact->time_ms))) {

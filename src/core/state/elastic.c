@@ -406,13 +406,22 @@ const char *elastic_short(const struct pool *pool, const struct node *node)
     return node->memory_bytes < memory ? "its node has less memory than the pool promises" : NULL;
 }
 
-/* ---- failures ---- */
+/* ---- words and failures ---- */
 
 void elastic_refusal_set(struct core *core, pool_id id, const char *words)
 {
     struct pool *pool = change_pool_edit(core, id);
     blob_unref(pool->refusal);
     pool->refusal = words[0] != '\0' ? blob_new(words, strlen(words) + 1) : NULL;
+}
+
+void elastic_words(struct core *core, pool_id id, const char *before, const char *after)
+{
+    const struct pool *pool = query_pool(core, id);
+    if (strcmp(before, after) != 0 &&
+        (after[0] != '\0' || strcmp(query_pool_refusal(pool), before) == 0)) {
+        elastic_refusal_set(core, id, after);
+    }
 }
 
 static int64_t retry_after_ms(uint32_t failures)

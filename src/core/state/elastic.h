@@ -43,6 +43,10 @@ const struct launch *elastic_shrink_first(const struct core *core, const struct 
 /* Keeps the provider's words about the last launch that failed; "": none. */
 void elastic_refusal_set(struct core *core, pool_id pool, const char *words);
 
+/* The provider's words about one of the pool's launches are others now. The pool shows the last words, until they are
+ * taken back or a node joins. */
+void elastic_words(struct core *core, pool_id pool, const char *before, const char *after);
+
 /* When the last launch of the pool failed; 0: none has failed since the last one that joined. */
 int64_t elastic_failed_ms(const struct pool *pool);
 

@@ -10,7 +10,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "provider/local/local.h"
 
-#include "base/amount.h"
 #include "base/arena.h"
 #include "base/mem.h"
 #include "base/must.h"
@@ -168,10 +167,8 @@ static enum err dirs_make(const struct local *local, struct arena *arena, const 
 static char **agent_words(const struct local *local, struct arena *arena,
                           const struct provider_order *order)
 {
-    char memory[AMOUNT_TEXT_MAX];
-    char cpu[AMOUNT_TEXT_MAX];
-    amount_milli_text(order->cpu_milli, cpu);
-    (void)snprintf(memory, sizeof memory, "%" PRId64, order->memory_bytes);
+    char resources[PROVIDER_RESOURCES_MAX];
+    provider_resources(order, resources);
     const char *const words[] = {
         "weir",
         "agent",
@@ -189,7 +186,7 @@ static char **agent_words(const struct local *local, struct arena *arena,
         order->gpus > 0 ? "--fake-gpus" : "--slots",
         arena_fmt(arena, "%" PRIu32, order->slots),
         "--resources",
-        arena_fmt(arena, "cpu=%s memory=%s", cpu, memory),
+        resources,
         "--replace", /* the agent of a server that was killed may still be ending */
         "--parent",
         arena_fmt(arena, "%d", (int)getpid()),
@@ -383,7 +380,8 @@ static void local_terminate(struct provider *provider, const char *key)
 
 /* ---- list ---- */
 
-static void local_list(struct provider *provider, void (*done)(void *ctx), void *ctx)
+static void local_list(struct provider *provider, void (*done)(void *ctx, const char *problem),
+                       void *ctx)
 {
     struct local *local = local_of(provider);
     struct arena arena;
@@ -408,7 +406,7 @@ static void local_list(struct provider *provider, void (*done)(void *ctx), void 
         (void)closedir(dir);
     }
     arena_done(&arena);
-    done(ctx);
+    done(ctx, "");
 }
 
 static void local_free(struct provider *provider)

@@ -451,6 +451,82 @@ static void a_provider_with_nodes_cannot_be_changed(void **state)
     org_done(&org);
 }
 
+/* ---- words, and machines whose time is over ---- */
+
+/* The words of the provider about a machine that takes long or does not end stand at the pool. */
+static void the_last_words_of_the_provider_stand_at_the_pool(void **state)
+{
+    (void)state;
+    struct org org;
+    begin(&org, three_nodes);
+    (void)work(&org, 2, 1);
+    assert_int_equal(asks(&org), 1);
+    says(&org, 1, PROVIDER_REQUESTED, "waits for resources");
+    assert_string_equal(query_pool_refusal(pool_of(&org)), "waits for resources");
+    assert_int_equal(pool_of(&org)->launch_failures, 0);
+    says(&org, 1, PROVIDER_REQUESTED, "");
+    assert_string_equal(query_pool_refusal(pool_of(&org)), "");
+    says(&org, 1, PROVIDER_RUNNING, "boots");
+    struct input stop = {.type = INPUT_LAUNCH_STOP, .launch = {.launch = {1}}};
+    assert_int_equal(rig_do(&org.rig, stop), VERDICT_OK);
+    says(&org, 1, PROVIDER_REQUESTED, "late");
+    assert_string_equal(query_pool_refusal(pool_of(&org)), "boots");
+    says(&org, 1, PROVIDER_RUNNING, "cannot be ended");
+    assert_string_equal(query_pool_refusal(pool_of(&org)), "cannot be ended");
+    assert_int_equal(state_of(&org, 1), LAUNCH_ENDING);
+    says(&org, 1, PROVIDER_RUNNING, "cannot be ended");
+    assert_int_equal(org.rig.facts.count, 0);
+    org_done(&org);
+}
+
+/* A machine whose launch has failed comes up all the same: it is not taken in, because it will be ended. */
+static void a_machine_that_comes_too_late_is_not_taken_in(void **state)
+{
+    (void)state;
+    struct org org;
+    begin(&org, three_nodes);
+    (void)work(&org, 2, 1);
+    assert_int_equal(asks(&org), 1);
+    says(&org, 1, PROVIDER_FAILED, "no answer");
+    const struct node_spec late = {.name = "default-1", .slots_milli = 2000, .supervisor = {9}};
+    struct input join = {.type = INPUT_NODE_JOIN, .node = {.spec = &late}};
+    assert_int_equal(rig_do(&org.rig, join), VERDICT_REFUSED);
+    assert_int_equal(org.rig.facts.refusal.code, REASON_UNKNOWN_OBJECT);
+    const struct node_spec own = {.name = "default-99", .slots_milli = 2000, .supervisor = {8}};
+    join.node.spec = &own; /* somebody's own node */
+    assert_int_equal(rig_do(&org.rig, join), VERDICT_OK);
+    org_done(&org);
+}
+
+/* The tasks of a machine whose time is over stop as by an eviction and wait again; only then the machine ends. */
+static void tasks_leave_before_their_machine(void **state)
+{
+    (void)state;
+    struct org org;
+    begin(&org, three_nodes);
+    const task_id task = work(&org, 1, 1);
+    assert_int_equal(asks(&org), 1);
+    (void)joins(&org, 1);
+    org_settle(&org);
+    assert_true(org_runs(&org, task));
+    struct input stop = {.type = INPUT_LAUNCH_STOP, .launch = {.launch = {1}, .requeue = true}};
+    assert_int_equal(rig_do(&org.rig, stop), VERDICT_OK);
+    assert_int_equal(state_of(&org, 1), LAUNCH_RUNNING);
+    const struct instance *instance = query_instance(org.rig.core, task, 0);
+    assert_int_equal(instance->state, INSTANCE_STOPPING);
+    assert_int_equal(instance->cause, END_PREEMPTED);
+    assert_int_equal(rig_do(&org.rig, stop), VERDICT_OK); /* it is told to stop once */
+    assert_int_equal(org.rig.facts.count, 0);
+    org_settle(&org);
+    org_done(&org);
+    begin(&org, three_nodes);
+    (void)work(&org, 1, 1);
+    assert_int_equal(asks(&org), 1);
+    assert_int_equal(rig_do(&org.rig, stop), VERDICT_OK); /* no task runs there */
+    assert_int_equal(state_of(&org, 1), LAUNCH_ENDING);
+    org_done(&org);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -474,6 +550,9 @@ int main(void)
         cmocka_unit_test(tasks_of_a_machine_that_is_gone_run_again),
         cmocka_unit_test(the_machine_of_a_lost_node_ends),
         cmocka_unit_test(a_provider_with_nodes_cannot_be_changed),
+        cmocka_unit_test(the_last_words_of_the_provider_stand_at_the_pool),
+        cmocka_unit_test(tasks_leave_before_their_machine),
+        cmocka_unit_test(a_machine_that_comes_too_late_is_not_taken_in),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -55,13 +55,14 @@ static void fake_launch(struct provider *provider, const struct provider_order *
     report(fake, machine->key, machine, "");
 }
 
-static void fake_list(struct provider *provider, void (*done)(void *ctx), void *ctx)
+static void fake_list(struct provider *provider, void (*done)(void *ctx, const char *problem),
+                      void *ctx)
 {
     struct fake_provider *fake = (struct fake_provider *)provider;
     for (unsigned i = 0; i < fake->count; i++) {
         report(fake, fake->machines[i].key, &fake->machines[i], "");
     }
-    done(ctx);
+    done(ctx, "");
 }
 
 static void fake_terminate(struct provider *provider, const char *key)

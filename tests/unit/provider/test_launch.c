@@ -353,8 +353,9 @@ static void orders_lost_in_a_crash_are_given_again(void **state)
     effect_done(&open);
 }
 
-static void listed(void *ctx)
+static void listed(void *ctx, const char *problem)
 {
+    (void)problem;
     ++*(unsigned *)ctx;
 }
 
