@@ -6,6 +6,7 @@
 
 #include "base/doc_make.h"
 #include "spec/object_again.h"
+#include "spec/pool_ec2.h"
 #include "spec/task_internal.h"
 #include "core/model/limits.h"
 #include "core/model/names.h"
@@ -80,6 +81,15 @@ static const struct field provider_fields[] = {
 };
 #undef FIELD
 
+static bool provider_known(const char *word)
+{
+    bool known = false;
+    for (unsigned i = 0; i < POOL_PROVIDER_COUNT; i++) {
+        known = known || strcmp(word, names_pool_provider((enum pool_provider)i)) == 0;
+    }
+    return known;
+}
+
 /* Checks the type of a provider first. After an unknown type the other fields are not checked: further problems
  * would distract from the type. */
 static void provider_read(const struct doc_value *v, void *object)
@@ -89,15 +99,18 @@ static void provider_read(const struct doc_value *v, void *object)
     const struct doc_value at = {.in = v->in, .doc = type, .up = v, .key = "type"};
     const char *word;
     if (v->doc->kind == DOC_MAP && type != NULL && fields_value_text(&at, SIZE_MAX, &word) &&
-        strcmp(word, names_pool_provider(POOL_STATIC)) != 0 &&
-        strcmp(word, names_pool_provider(POOL_LOCAL)) != 0) {
-        fields_problem(&at, "'%.40s' does not exist yet; the types are: static local", word);
+        !provider_known(word)) {
+        fields_problem(&at, "'%.40s' does not exist yet; the types are: static local ec2", word);
         return;
     }
-    if (fields_read(v, provider_fields, object) && spec->nodes_min > spec->nodes_max) {
+    if (!fields_read(v, provider_fields, object)) {
+        return;
+    }
+    if (spec->nodes_min > spec->nodes_max) {
         fields_problem_in(v, "min", "it is %u and max is %u; a min up to the max would do",
                           spec->nodes_min, spec->nodes_max);
     }
+    pool_ec2_check(v, spec);
 }
 
 static void pool_accepts_read(const struct doc_value *v, void *object)

@@ -174,6 +174,7 @@ const char *names_pool_provider(enum pool_provider provider)
     static const char *const names[POOL_PROVIDER_COUNT] = {
         [POOL_STATIC] = "static",
         [POOL_LOCAL] = "local",
+        [POOL_EC2] = "ec2",
     };
     return (unsigned)provider < POOL_PROVIDER_COUNT ? names[provider] : NULL;
 }

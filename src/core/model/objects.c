@@ -16,6 +16,8 @@
 #define COUNTED(counter) .record.count_offset = offsetof(OBJECT, counter)
 
 #define TEXT(member, least, most) KEPT(RECORD_TEXT, member), BOUNDS(least, most)
+/* A text that may have several lines */
+#define LINES(member, most) TEXT(member, 0, most), .words = OBJECT_LINES
 #define PATH TEXT /* a text that is shown in a form of its own */
 #define NAME(member, least, none, thing)                                                           \
     KEPT(RECORD_TEXT, member), BOUNDS(least, NAME_LEN_MAX), .otherwise_text = (none),              \
@@ -101,6 +103,11 @@ const struct object quota_object = TABLE(quota_object_fields, struct quota_rules
 const char *objects_switch_name(unsigned off)
 {
     return off == 0 ? "on" : off == 1 ? "off" : NULL;
+}
+
+const char *objects_switch_on_name(unsigned on)
+{
+    return on == 0 ? "off" : on == 1 ? "on" : NULL;
 }
 
 #undef NUMBER

@@ -149,8 +149,9 @@ enum { POOL_ORDER_COUNT = QUEUE_SHORT_FIRST + 1 };
 enum pool_provider {
     POOL_STATIC, /* nobody: agents are started by hand */
     POOL_LOCAL,  /* the server starts agents on its own machine */
+    POOL_EC2,    /* machines of Amazon EC2, or of a cloud with the same API */
 };
-enum { POOL_PROVIDER_COUNT = POOL_LOCAL + 1 };
+enum { POOL_PROVIDER_COUNT = POOL_EC2 + 1 };
 
 struct pool_spec {
     const char *name;
@@ -203,6 +204,23 @@ struct pool_spec {
     uint32_t node_gpus; /* above 0: the slots are these GPUs */
     int64_t node_cpu_milli;
     int64_t node_memory_bytes;
+    /* of the provider ec2: docs/user/engines-ec2.md explains them */
+    const char *ec2_region;
+    const char *ec2_endpoint; /* "": the region's own */
+    const char *ec2_image;
+    const char *ec2_instance_type;
+    const char *const *ec2_zones; /* tried in this order; zones or subnets, not both */
+    uint32_t ec2_zone_count;
+    uint32_t ec2_subnet_count;
+    const char *const *ec2_subnets;
+    const char *const *ec2_groups;
+    uint32_t ec2_group_count;
+    uint32_t ec2_tag_count;
+    const char *const *ec2_tags; /* "key=value" */
+    const char *ec2_key_name;
+    const char *ec2_max_price; /* decimal, in dollars an hour; "": that of on-demand */
+    const char *ec2_user_data;
+    bool ec2_spot;
 };
 
 struct node_spec {
