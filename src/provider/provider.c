@@ -50,6 +50,7 @@ bool provider_answer_of(const uint8_t *server_uuid, const struct provider_report
         .says = report->says,
         .name = report->name,
         .node = report->node,
+        .why = report->why,
         .words = report->words,
     };
     return true;

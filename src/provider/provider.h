@@ -27,6 +27,7 @@ struct provider_report {
     const char *name;  /* the provider's own for the machine; "": unknown */
     const char *node;  /* as which its agent has joined, where the provider knows; "": not yet */
     const char *words; /* why it takes long, or why there is no machine; "": nothing */
+    enum provider_why why; /* PROVIDER_FAILED: what kind of refusal it is */
 };
 
 struct provider_sink {
@@ -43,8 +44,15 @@ struct provider_order {
     uint32_t gpus;    /* above 0: the slots are these GPUs */
     int64_t cpu_milli;
     int64_t memory_bytes;
-    const char *server;     /* where its agent connects to */
-    const char *join_token; /* with which it joins the pool; a secret: never logged */
+    const char
+        *flavor; /* the provider's own name for the kind of machine; "": the provider chooses */
+    const char *zone;                 /* where; "": anywhere */
+    bool spot;                        /* the provider may take the machine back */
+    int64_t price;                    /* what it costs in an hour, in thousandths; 0: unknown */
+    const char *server;               /* where its agent connects to */
+    const char *join_token;           /* with which it joins the pool; a secret: never logged */
+    const struct pool_spec *settings; /* of the pool, with those of its provider */
+    bool named; /* the provider has named the machine of this key: one that is not there has gone */
 };
 
 struct provider;

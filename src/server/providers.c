@@ -10,6 +10,7 @@
 #include "core/state/fact.h"
 #include "core/state/query.h"
 #include "io/loop.h"
+#include "provider/ec2/ec2.h"
 #include "provider/local/local.h"
 #include "provider/provider.h"
 
@@ -45,8 +46,9 @@ struct providers {
     char url[URL_MAX]; /* "": no order may go out yet */
     char fingerprint[FINGERPRINT_MAX];
     VEC(struct provider_said *) said;
-    bool listing; /* a list is under way */
+    struct provider *listing; /* whose list is under way; NULL: none */
     VEC(struct listed) listed;
+    bool unknown; /* a provider has a machine that no launch knows: the next list comes at once */
 };
 
 /* A launch whose join token is on its way to the disk. */
@@ -87,8 +89,12 @@ static void reported(void *ctx, const struct provider_report *report)
     if (core == NULL || !provider_answer_of(query_server_uuid(core), report, &answer)) {
         return; /* another server's machine, or no state to compare with */
     }
-    if (providers->listing) {
+    if (providers->listing != NULL) {
         vec_push(&providers->listed, ((struct listed){answer.launch, answer.says}));
+    } else if (!providers->unknown && answer.says <= PROVIDER_RUNNING &&
+               query_launch(core, answer.launch) == NULL) {
+        providers->unknown = true;
+        loop_timer_set(providers->timer, loop_now_ms(providers->o.loop));
     }
     said_add(providers, &answer);
 }
@@ -141,6 +147,18 @@ void providers_turn_end(struct providers *providers)
 
 /* ---- orders ---- */
 
+/* The rest of an order: what the pool says. */
+static void settings_set(const struct core *core, const struct launch *launch, struct arena *arena,
+                         struct provider_order *order)
+{
+    struct pool_spec *settings = arena_new(arena, struct pool_spec, 1);
+    query_pool_spec(core, launch->pool, arena, settings);
+    order->settings = settings;
+    order->named = query_launch_name(launch)[0] != '\0';
+    order->flavor = "";
+    order->zone = "";
+}
+
 static void launch_now(struct providers *providers, const struct core *core,
                        const struct launch *launch, const char *secret)
 {
@@ -167,17 +185,22 @@ static void launch_now(struct providers *providers, const struct core *core,
         said_add(providers, &none);
         return;
     }
-    provider->ops->launch(provider, &(struct provider_order){
-                                        .key = key,
-                                        .pool = query_pool_name(core, launch->pool),
-                                        .node = node,
-                                        .slots = pool->node_slots,
-                                        .gpus = pool->node_gpus,
-                                        .cpu_milli = pool->node_cpu_milli,
-                                        .memory_bytes = pool->node_memory_bytes,
-                                        .server = providers->url,
-                                        .join_token = token,
-                                    });
+    struct arena arena;
+    struct provider_order order = {
+        .key = key,
+        .pool = query_pool_name(core, launch->pool),
+        .node = node,
+        .slots = pool->node_slots,
+        .gpus = pool->node_gpus,
+        .cpu_milli = pool->node_cpu_milli,
+        .memory_bytes = pool->node_memory_bytes,
+        .server = providers->url,
+        .join_token = token,
+    };
+    arena_init(&arena);
+    settings_set(core, launch, &arena, &order);
+    provider->ops->launch(provider, &order);
+    arena_done(&arena);
 }
 
 static void token_stored(struct parked_answer *hold, const struct error *failure)
@@ -269,8 +292,51 @@ void providers_trust(struct providers *providers, const char *fingerprint)
     must(str_copy(providers->fingerprint, sizeof providers->fingerprint, fingerprint));
 }
 
+/* ---- what the provider ec2 asks ---- */
+
+static bool ec2_settings(void *ctx, const char *key, struct arena *arena, struct pool_spec *ret)
+{
+    struct providers *providers = ctx;
+    const struct core *core = ledger_core(providers->o.ledger);
+    const struct provider_report report = {.key = key};
+    struct provider_answer answer;
+    if (core == NULL || !provider_answer_of(query_server_uuid(core), &report, &answer)) {
+        return false;
+    }
+    const struct launch *launch = query_launch(core, answer.launch);
+    if (launch != NULL) {
+        query_pool_spec(core, launch->pool, arena, ret);
+    }
+    return launch != NULL;
+}
+
+static void ec2_pools(void *ctx, void (*each)(void *each_ctx, const struct pool_spec *pool),
+                      void *each_ctx)
+{
+    struct providers *providers = ctx;
+    const struct core *core = ledger_core(providers->o.ledger);
+    struct arena arena;
+    struct pool_spec spec;
+    arena_init(&arena);
+    for (const struct pool *pool = query_pool_next(core, (pool_id){0}); pool != NULL;
+         pool = query_pool_next(core, pool->id)) {
+        if (pool->provider == POOL_EC2) {
+            query_pool_spec(core, pool->id, &arena, &spec);
+            each(each_ctx, &spec);
+            arena_clear(&arena);
+        }
+    }
+    arena_done(&arena);
+}
+
 void providers_start(struct providers *providers, const char *url, const char *fingerprint)
 {
+    const struct ec2_host host = {.ctx = providers, .settings = ec2_settings, .pools = ec2_pools};
+    const struct provider_sink sink = {.ctx = providers, .report = reported};
+    const struct core *core = ledger_core(providers->o.ledger);
+    must(core != NULL);
+    providers->at[POOL_EC2] = ec2_provider_new(providers->o.loop, query_server_uuid(core),
+                                               providers->o.ec2_credentials, host, sink);
     must(str_copy(providers->url, sizeof providers->url, url));
     providers_trust(providers, fingerprint);
     providers_healed(providers);
@@ -291,17 +357,18 @@ static bool is_listed(const struct providers *providers, launch_id launch)
 
 /* A machine is there. Ends a machine that no launch knows or whose launch ends. A machine of which only the tasks run
  * needs its agent. */
-static void machine_look(struct providers *providers, const struct core *core, struct listed listed)
+static void machine_look(struct providers *providers, const struct core *core,
+                         struct provider *whose, struct listed listed)
 {
     const struct launch *launch = query_launch(core, listed.launch);
-    struct provider *local = providers->at[POOL_LOCAL];
     if (launch == NULL) {
         char key[PROVIDER_KEY_MAX];
         provider_key(query_server_uuid(core), listed.launch, key);
-        local->ops->terminate(local, key);
+        whose->ops->terminate(whose, key);
     } else if (launch->state == LAUNCH_ENDING && listed.says != PROVIDER_GONE) {
         end_order(providers, core, launch->id, launch->pool);
-    } else if (launch->state == LAUNCH_RUNNING && listed.says == PROVIDER_REQUESTED) {
+    } else if (whose == providers->at[POOL_LOCAL] && launch->state == LAUNCH_RUNNING &&
+               listed.says == PROVIDER_REQUESTED) {
         launch_order(providers, core, launch);
     }
 }
@@ -311,13 +378,14 @@ static void list_done(void *ctx)
 {
     struct providers *providers = ctx;
     const struct core *core = ledger_core(providers->o.ledger);
-    providers->listing = false;
+    struct provider *whose = steal(providers->listing);
     for (size_t i = 0; i < providers->listed.count; i++) {
-        machine_look(providers, core, providers->listed.at[i]);
+        machine_look(providers, core, whose, providers->listed.at[i]);
     }
     for (const struct launch *launch = query_launch_next(core, (launch_id){0}); launch != NULL;
          launch = query_launch_next(core, launch->id)) {
-        if (launch->state != LAUNCH_ASKED && !is_listed(providers, launch->id)) {
+        if (launch->state != LAUNCH_ASKED && provider_of(providers, launch->pool) == whose &&
+            !is_listed(providers, launch->id)) {
             end_order(providers, core, launch->id, launch->pool);
         }
     }
@@ -326,17 +394,20 @@ static void list_done(void *ctx)
 static void list_due(void *ctx)
 {
     struct providers *providers = ctx;
-    struct provider *local = providers->at[POOL_LOCAL];
     const bool open = ledger_state(providers->o.ledger) == LEDGER_OPEN;
-    if (open && local != NULL && providers->said.count == 0) {
-        vec_clear(&providers->listed);
-        providers->listing = true;
-        local->ops->list(local, list_done, providers);
+    const bool ready = open && providers->said.count == 0;
+    providers->unknown = false;
+    for (unsigned i = 0; ready && i < POOL_PROVIDER_COUNT; i++) {
+        if (providers->at[i] != NULL) {
+            vec_clear(&providers->listed);
+            providers->listing = providers->at[i];
+            providers->at[i]->ops->list(providers->at[i], list_done, providers);
+        }
     }
     const bool any =
         open && query_launch_next(ledger_core(providers->o.ledger), (launch_id){0}) != NULL;
     loop_timer_set(providers->timer,
-                   loop_now_ms(providers->o.loop) + (any || !open ? LIST_MS : LIST_IDLE_MS));
+                   loop_now_ms(providers->o.loop) + (any || !ready ? LIST_MS : LIST_IDLE_MS));
 }
 
 /* ---- life ---- */

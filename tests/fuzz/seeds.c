@@ -214,8 +214,8 @@ static void launches(struct history *h)
 {
     const pool_id pool = query_pool_named(h->core, "default")->id;
     const struct provider_answer answers[] = {
-        {{1}, PROVIDER_RUNNING, "i-1", "n1", ""},
-        {{3}, PROVIDER_FAILED, "", "", "no capacity"},
+        {{1}, PROVIDER_RUNNING, "i-1", "n1", "", PROVIDER_WHY_OTHER},
+        {{3}, PROVIDER_FAILED, "", "", "no capacity", PROVIDER_WHY_NO_CAPACITY},
     };
     step(h, (struct input){.type = INPUT_LAUNCH_ASK, .launch = {.pool = pool, .count = 3}});
     step(h, (struct input){.type = INPUT_LAUNCH_STOP, .launch = {.launch = {2}}});

@@ -44,10 +44,20 @@ enum provider_says {
 };
 enum { PROVIDER_SAYS_COUNT = PROVIDER_GONE + 1 };
 
+/* Why a provider brought no machine up. */
+enum provider_why {
+    PROVIDER_WHY_OTHER,
+    PROVIDER_WHY_NO_CAPACITY, /* such machines are sold out in the zone */
+    PROVIDER_WHY_PRICE,       /* nobody sells such a machine for the price offered */
+    PROVIDER_WHY_LIMIT,       /* the customer may not have more such machines */
+};
+enum { PROVIDER_WHY_COUNT = PROVIDER_WHY_LIMIT + 1 };
+
 struct provider_answer {
     launch_id launch;
     enum provider_says says;
     const char *name;  /* the provider's own for the machine: "i-0abc"; "": unknown */
     const char *node;  /* PROVIDER_RUNNING: the name under which its agent joined; "": not yet */
     const char *words; /* the provider's own: "InsufficientInstanceCapacity …"; "": none */
+    enum provider_why why; /* PROVIDER_FAILED */
 };
