@@ -25,10 +25,9 @@ def machines(moto):
     made = Machines(moto, [NEAR, FAR])
     yield made
     made.close()
-    for client in made.clients.values():
-        for page in client.get_paginator("describe_instances").paginate():
-            for one in [one for r in page["Reservations"] for one in r["Instances"]]:
-                client.terminate_instances(InstanceIds=[one["InstanceId"]])
+    for region, client in made.clients.items():
+        for left in made.instances(region):
+            client.terminate_instances(InstanceIds=[left])
 
 
 @pytest.fixture
@@ -72,7 +71,7 @@ def test_from_zero_to_two_and_back(weir, moto, machines):
     pool(w, "cloud", moto.url, "--availability-zones", "us-east-1b", "--tag", "team=vision")
     task = w.weir("submit", "--pool", "cloud", "-n", "2", "--", "sh", "-c",
                   f"echo $WEIR_NODE > {out}/$WEIR_INDEX; while [ ! -e {out}/go ]; do sleep 0.1; done").stdout.strip()
-    w.wait_until(lambda: len(list(out.iterdir())) == 2, "two instances at once")
+    w.wait_until(lambda: len([path for path in out.iterdir() if path.read_text().endswith("\n")]) == 2, "two instances at once")
     assert {path.read_text().strip() for path in out.iterdir()} == set(nodes(w, "cloud"))
     tags = machines.tags()
     assert len(tags) == 2 and {one["weir:pool"] for one in tags} == {"cloud"} and {one["team"] for one in tags} == {"vision"}
@@ -265,12 +264,37 @@ def test_two_regions_are_two_clouds(weir, moto, machines, door):
     wait_none(w, machines, "far")
 
 
-def test_credentials_come_from_a_file_that_nobody_else_may_read(weir, moto, machines):
+def test_credentials_come_from_a_file_that_nobody_else_may_read(site, moto, machines, tmp_path):
+    """The file is read at each call: what is wrong with it stands at the task, and mending it is enough."""
+    keys = tmp_path / "keys"
+    w = site(f"pools: [{{name: cloud, provider: {{type: ec2, max: 1, idle: 1s, region: {NEAR}, endpoint: '{moto.url}', image: {IMAGE}, instance_type: t3.micro}}}}]\n"
+             f"ec2: {{credentials: {keys}}}\n")
+    task = w.weir("submit", "--pool", "cloud", "--", "true").stdout.strip()
+
+    def waits_for(words):
+        w.weir("pool", "edit", "cloud", "--title", words)  # an edit asks again at once
+        w.wait_until(lambda: words in w.weir("explain", task).stdout, words)
+
+    waits_for("No such file")
+    good = "[default]\n" + "".join(f"{key} = {value}\n" for key, value in moto.keys.items())
+    keys.write_text(good)
+    keys.chmod(0o644)
+    waits_for("chmod 600")
+    keys.chmod(0o600)
+    keys.write_text(good.replace(moto.keys["aws_secret_access_key"], "wrong"))
+    waits_for("AuthFailure")
+    keys.write_text(good)
+    w.weir("pool", "edit", "cloud", "--title", "")
+    w.weir("wait", task)
+    wait_none(w, machines)
+
+
+def test_without_credentials_the_pool_says_what_is_missing(weir, moto):
     w = weir(env={"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": ""})
     pool(w, "cloud", moto.url, most=1)
     task = w.weir("submit", "--pool", "cloud", "--", "true").stdout.strip()
     w.wait_until(lambda: "AWS_ACCESS_KEY_ID" in w.weir("explain", task).stdout, "what is missing")
-    w.weir("kill", "--yes", task)
+    assert "ec2: {credentials: FILE}" in w.weir("pool", "show", "cloud").stdout
 
 
 def test_settings_that_do_not_fit_are_refused(weir):
