@@ -11,8 +11,10 @@
 #include "io/http_trust_internal.h"
 
 #include <curl/curl.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
+#include <unistd.h>
 
 enum { MULTI_CONNECT_MS_MAX = 10 * 1000, MULTI_KEEP_S_MAX = 60 };
 
@@ -33,6 +35,7 @@ struct multi_watch {
     struct http_multi *multi;
     struct loop_fd *fd;
     curl_socket_t socket;
+    int own; /* a duplicate: libcurl may close its descriptor before it says that nobody need watch it */
 };
 
 struct http_multi {
@@ -109,6 +112,7 @@ static int on_socket(CURL *easy, curl_socket_t socket, int what, void *ctx, void
     if (what == CURL_POLL_REMOVE) {
         if (watch != NULL) {
             loop_fd_remove(watch->fd);
+            (void)close(watch->own);
             free(watch);
             must(curl_multi_assign(multi->multi, socket, NULL) == CURLM_OK);
         }
@@ -121,8 +125,13 @@ static int on_socket(CURL *easy, curl_socket_t socket, int what, void *ctx, void
         return 0;
     }
     watch = xcalloc(1, sizeof *watch);
-    *watch = (struct multi_watch){.multi = multi, .socket = socket};
-    watch->fd = loop_fd_add(multi->loop, socket, events, ready, watch);
+    *watch = (struct multi_watch){
+        .multi = multi, .socket = socket, .own = fcntl(socket, F_DUPFD_CLOEXEC, 0)};
+    if (watch->own < 0) {
+        free(watch);
+        return 0; /* too many open files: the request runs into its time-out */
+    }
+    watch->fd = loop_fd_add(multi->loop, watch->own, events, ready, watch);
     must(curl_multi_assign(multi->multi, socket, watch) == CURLM_OK);
     return 0;
 }
