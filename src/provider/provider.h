@@ -55,12 +55,13 @@ struct provider_order {
     int64_t memory_bytes;
     const char
         *flavor; /* the provider's own name for the kind of machine; "": the provider chooses */
-    const char *zone;       /* where; "": anywhere */
-    bool spot;              /* the provider may take the machine back */
-    int64_t price;          /* what it costs in an hour, in thousandths; 0: unknown */
+    const char *zone;                 /* where; "": anywhere */
+    bool spot;                        /* the provider may take the machine back */
+    int64_t price;                    /* what it costs in an hour, in thousandths; 0: unknown */
     const char *server;               /* where its agent connects to */
     const char *join_token;           /* with which it joins the pool; a secret: never logged */
-    const struct pool_spec *settings; /* of the pool */
+    const struct pool_spec *settings; /* of the pool, with those of its provider */
+    bool named; /* the provider has named the machine of this key: one that is not there has gone */
 };
 
 struct provider;

@@ -19,6 +19,7 @@
 #include "provider/exec/exec.h"
 #include "provider/local/local.h"
 #include "provider/slurm/slurm.h"
+#include "server/provider_ec2.h"
 #include "server/provider_leave.h"
 
 #include <inttypes.h>
@@ -106,6 +107,8 @@ static void reported(void *ctx, const struct provider_report *report)
     }
     if (seat->listing) {
         vec_push(&seat->listed, ((struct listed){answer.launch, answer.says, report->stay}));
+    } else if (seat->type == POOL_EC2 && launch == NULL && answer.says <= PROVIDER_RUNNING) {
+        seat_due(seat, loop_now_ms(seats->o.loop)); /* the next list ends the machine */
     }
     seats->o.said(seats->o.ctx, &answer);
 }
@@ -365,6 +368,14 @@ static struct seat *slurm_add(struct provider_seats *seats, const struct core *c
     return seat_add(seats, seat);
 }
 
+static struct seat *ec2_add(struct provider_seats *seats)
+{
+    struct seat *seat = seat_new(seats, POOL_EC2, (pool_id){0});
+    seat->provider = provider_ec2_new(seats->o.loop, seats->o.ledger, seats->o.ec2_credentials,
+                                      (struct provider_sink){.ctx = seat, .report = reported});
+    return seat_add(seats, seat);
+}
+
 static struct seat *exec_add(struct provider_seats *seats, const struct pool_spec *spec,
                              pool_id pool)
 {
@@ -386,6 +397,9 @@ static struct seat *seat_of(struct provider_seats *seats, const struct core *cor
         type == POOL_EXEC ? map_get(seats->own, &pool->id, sizeof pool->id) : seats->shared[type];
     if (type == POOL_SLURM && seat == NULL) {
         return slurm_add(seats, core);
+    }
+    if (type == POOL_EC2 && seat == NULL) {
+        return ec2_add(seats);
     }
     if (type == POOL_EXEC) {
         struct arena arena;

@@ -1,6 +1,6 @@
 /* provider_seats.h - the providers that pools use, each with its list of machines.
  *
- * Pools of the type `local` share one provider, and so do pools of the type `slurm`. Each pool of the type `exec` has its
+ * Pools of the type `local` share one provider, and so do pools of the types `slurm` and `ec2`. Each pool of the type `exec` has its
  * own, because each has a program of its own.
  *
  *   every few seconds: list() ─▶ compared with the launches:
@@ -19,7 +19,8 @@ struct provider_seats;
 struct provider_seats_options {
     struct loop *loop;
     struct ledger *ledger;
-    const char *dir; /* the data directory */
+    const char *dir;             /* the data directory */
+    const char *ec2_credentials; /* a file; "": the environment has them */
     void *ctx;
     /* A provider says something of a launch of this server. */
     void (*said)(void *ctx, const struct provider_answer *answer);

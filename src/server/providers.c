@@ -126,13 +126,31 @@ void providers_turn_end(struct providers *providers)
 
 /* ---- orders ---- */
 
+/* The rest of an order: what the pool and its flavor say. */
+static void settings_set(const struct core *core, const struct launch *launch, struct arena *arena,
+                         struct provider_order *order)
+{
+    struct pool_spec *settings = arena_new(arena, struct pool_spec, 1);
+    query_pool_spec(core, launch->pool, arena, settings);
+    order->settings = settings;
+    order->named = query_launch_name(launch)[0] != '\0';
+    const struct pool *pool = query_pool(core, launch->pool);
+    struct flavor_spec flavor = {.native = ""};
+    if (pool->flavor.v != 0) {
+        query_flavor_spec(core, pool->flavor, arena, &flavor);
+    }
+    order->flavor = flavor.native;
+    order->zone = query_launch_zone(launch);
+    order->spot = flavor.spot;
+    order->price = flavor.price_milli;
+}
+
 static void launch_now(struct providers *providers, const struct core *core,
                        const struct launch *launch, const char *secret)
 {
     const struct pool *pool = query_pool(core, launch->pool);
     struct provider *provider = provider_of(providers, core, launch->pool);
     struct arena arena;
-    struct pool_spec settings;
     char key[PROVIDER_KEY_MAX];
     char node[NODE_NAME_MAX + 32];
     char token[TOKEN_SECRET_MAX + FINGERPRINT_MAX + 1];
@@ -154,29 +172,21 @@ static void launch_now(struct providers *providers, const struct core *core,
         said_add(providers, &none);
         return;
     }
-    struct flavor_spec flavor = {.native = ""};
+    struct provider_order order = {
+        .key = key,
+        .pool = query_pool_name(core, launch->pool),
+        .node = node,
+        .slots = pool->node_slots,
+        .gpus = pool->node_gpus,
+        .cpu_milli = pool->node_cpu_milli,
+        .memory_bytes = pool->node_memory_bytes,
+        .server = providers->url,
+        .join_token = token,
+    };
     arena_init(&arena);
-    query_pool_spec(core, launch->pool, &arena, &settings);
-    if (pool->flavor.v != 0) {
-        query_flavor_spec(core, pool->flavor, &arena, &flavor);
-    }
+    settings_set(core, launch, &arena, &order);
     crash_point("provider-launch");
-    provider->ops->launch(provider, &(struct provider_order){
-                                        .key = key,
-                                        .pool = query_pool_name(core, launch->pool),
-                                        .node = node,
-                                        .slots = pool->node_slots,
-                                        .gpus = pool->node_gpus,
-                                        .cpu_milli = pool->node_cpu_milli,
-                                        .memory_bytes = pool->node_memory_bytes,
-                                        .flavor = flavor.native,
-                                        .zone = query_launch_zone(launch),
-                                        .spot = flavor.spot,
-                                        .price = flavor.price_milli,
-                                        .server = providers->url,
-                                        .join_token = token,
-                                        .settings = &settings,
-                                    });
+    provider->ops->launch(provider, &order);
     crash_point("provider-launched");
     arena_done(&arena);
 }
@@ -293,6 +303,7 @@ struct providers *providers_new(const struct providers_options *options)
         .loop = options->loop,
         .ledger = options->ledger,
         .dir = options->dir,
+        .ec2_credentials = options->ec2_credentials,
         .ctx = providers,
         .said = said_add,
         .launch = launch_order,

@@ -15,7 +15,8 @@ struct providers_options {
     struct loop *loop;
     struct ledger *ledger;
     const struct tokens *tokens;
-    const char *dir; /* the data directory */
+    const char *dir;             /* the data directory */
+    const char *ec2_credentials; /* a file; "": the environment has them */
 };
 
 struct providers *providers_new(const struct providers_options *options);

@@ -383,10 +383,12 @@ static enum err parts_make(struct server *server, struct store *store, struct er
         .heartbeat_ms = HEARTBEAT_MS,
         .lost_after_ms = server->o.file.lost_after_ms,
     });
-    server->providers = providers_new(&(struct providers_options){.loop = server->loop,
-                                                                  .ledger = server->ledger,
-                                                                  .tokens = server->tokens,
-                                                                  .dir = server->o.dir});
+    server->providers = providers_new(
+        &(struct providers_options){.loop = server->loop,
+                                    .ledger = server->ledger,
+                                    .tokens = server->tokens,
+                                    .dir = server->o.dir,
+                                    .ec2_credentials = server->o.file.ec2_credentials});
     return ERR_OK;
 }
 

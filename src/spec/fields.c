@@ -350,6 +350,23 @@ void fields_text(const struct doc_value *v, void *object)
     }
 }
 
+void fields_lines(const struct doc_value *v, void *object)
+{
+    const char *text;
+    if (!fields_value_text(v, (size_t)v->field->max, &text)) {
+        return;
+    }
+    for (size_t i = 0; i < v->doc->text.len; i++) {
+        const struct str one = {text + i, 1};
+        if (text[i] != '\n' && text[i] != '\t' && has_control(one)) {
+            fields_problem(
+                v, "control characters are not possible here, but for line breaks and tabs");
+            return;
+        }
+    }
+    *(const char **)target(v, object) = text;
+}
+
 void fields_name(const struct doc_value *v, void *object)
 {
     (void)fields_value_name(v, v->field->note, target(v, object));

@@ -109,6 +109,8 @@ bool fields_bounded(const struct doc_value *v, enum doc_kind kind, int64_t most,
 /* ---- readers of common kinds of fields; the name of a reader says the type of its target ---- */
 
 void fields_text(const struct doc_value *v, void *object); /* const char *; no control characters */
+void fields_lines(const struct doc_value *v,
+                  void *object); /* const char *; may have line breaks and tabs */
 /* const char *; `note` says what is named: "a pool" */
 void fields_name(const struct doc_value *v, void *object);
 void fields_u32(const struct doc_value *v, void *object);

@@ -27,9 +27,10 @@ const char *object_read_words(const struct record_field *record, char text[OBJEC
 static void word_read(const struct doc_value *v, const struct record_field *record, void *object)
 {
     char words[OBJECT_READ_WORDS_MAX];
-    const bool is_switch = strcmp(record->word(0), "on") == 0;
-    if (is_switch && v->doc->kind == DOC_BOOL) {
-        record_set(record, object, !v->doc->yes);
+    const bool on_first = strcmp(record->word(0), "on") == 0;
+    const bool off_first = strcmp(record->word(0), "off") == 0;
+    if ((on_first || off_first) && v->doc->kind == DOC_BOOL) {
+        record_set(record, object, v->doc->yes == off_first);
         return;
     }
     if (v->doc->kind != DOC_STRING) {
@@ -64,8 +65,10 @@ static void text_read(const struct doc_value *v, const struct object_field *row,
         .offset = record->offset, .min = record->low, .max = record->high, .note = row->what};
     struct doc_value text = *v;
     text.field = &field;
-    if (record->low == 0 && row->otherwise_text == NULL && v->doc->kind == DOC_STRING &&
-        v->doc->text.len == 0) {
+    if (row->words != NULL) {
+        fields_lines(&text, object);
+    } else if (record->low == 0 && row->otherwise_text == NULL && v->doc->kind == DOC_STRING &&
+               v->doc->text.len == 0) {
         fields_text(&text, object); /* a name that may be left out may be empty */
         return;
     }

@@ -5,6 +5,7 @@
 
 #include "core/model/names.h"
 #include "spec/object_read.h"
+#include "spec/pool_ec2.h"
 
 #include <string.h>
 
@@ -131,4 +132,5 @@ void pool_provider_check(const struct doc_value *provider, const struct pool_spe
     } else if (spec->provider == POOL_SLURM) {
         slurm_check(provider, spec);
     }
+    pool_ec2_check(provider, spec);
 }

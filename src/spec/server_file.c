@@ -37,6 +37,7 @@ void server_file_init(struct server_file *file)
         .lost_after_ms = 5 * MINUTE_MS,
         .history_keep_ms = 90 * DAY_MS,
         .facts_keep = FACTS_KEEP_DEFAULT,
+        .ec2_credentials = "",
         .tls_node_life_ms = DAY_MS,
     };
 }
@@ -130,6 +131,15 @@ static const struct field tls_fields[] = {
      .max = PATH_LEN_MAX},
     {.name = "key", .read = fields_text, .offset = IN_FILE(tls_key), .min = 1, .max = PATH_LEN_MAX},
     {.name = "node_life", .read = node_life_read},
+    {0},
+};
+
+static const struct field ec2_fields[] = {
+    {.name = "credentials",
+     .read = fields_text,
+     .offset = IN_FILE(ec2_credentials),
+     .min = 1,
+     .max = PATH_LEN_MAX},
     {0},
 };
 
@@ -268,6 +278,7 @@ static const struct field server_fields[] = {
     {.name = "lost_after", .read = fields_duration, .offset = IN_FILE(lost_after_ms)},
     {.name = "retention", .read = fields_inner, .inner = retention_fields},
     {.name = "tls", .read = fields_inner, .inner = tls_fields},
+    {.name = "ec2", .read = fields_inner, .inner = ec2_fields},
     {.name = "store", .note = "SQLite under 'data' is the only store for now"},
     {0},
 };

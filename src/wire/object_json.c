@@ -47,8 +47,11 @@ void object_json_fields(struct json_out *j, const struct object *object, enum ob
                         const void *spec)
 {
     for (uint32_t i = 0; i < object->count; i++) {
-        if (object->fields[i].group == group) {
-            field_json(j, &object->fields[i], spec);
+        const struct object_field *row = &object->fields[i];
+        const bool unset = group == GROUP_PROVIDER && row->tag >= TAG_ENGINE &&
+                           row->tag != TAG_NONE && object_default(row, spec);
+        if (row->group == group && !unset) {
+            field_json(j, row, spec);
         }
     }
 }

@@ -261,7 +261,8 @@ enum verdict decide_node_edit(struct step *step)
     if (!spec_limits_node(&labels, &limit, &max)) {
         return step_refuse_limit(step, limit, max);
     }
-    const bool drains = edit->fields & NODE_EDIT_BUSY && edit->fields & NODE_EDIT_DRAIN && edit->drain;
+    const bool drains =
+        edit->fields & NODE_EDIT_BUSY && edit->fields & NODE_EDIT_DRAIN && edit->drain;
     if (drains && decide_leave_refused(step, node, edit->busy)) {
         return VERDICT_CONFLICT;
     }

@@ -59,7 +59,11 @@ enum {
     LOSSES_DEFAULT = 5,
     AUX_TASKS_MAX = 1000000,
     STALE_GRACE_MS_DEFAULT = 60000,
-    POOL_NODES_MAX = 10000, /* nodes that the provider of one pool brings up */
+    EC2_PLACES_MAX = 16, /* zones, subnets or security groups of one pool */
+    EC2_TAGS_MAX = 32,
+    EC2_PRICE_MAX = 16,       /* characters of a price */
+    EC2_USER_DATA_MAX = 8192, /* EC2 takes 16 KiB with all that Weir adds */
+    POOL_NODES_MAX = 10000,   /* nodes that the provider of one pool brings up */
     HEADROOM_MAX = 1000000,
     /* a node of a provider that is out of service for so long is replaced */
     NODE_UNFIT_MS = 5 * 60 * 1000,

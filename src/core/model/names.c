@@ -201,10 +201,8 @@ const char *names_pool_access(enum pool_access access)
 const char *names_pool_provider(enum pool_provider provider)
 {
     static const char *const names[POOL_PROVIDER_COUNT] = {
-        [POOL_STATIC] = "static",
-        [POOL_LOCAL] = "local",
-        [POOL_EXEC] = "exec",
-        [POOL_SLURM] = "slurm",
+        [POOL_STATIC] = "static", [POOL_LOCAL] = "local", [POOL_EXEC] = "exec",
+        [POOL_SLURM] = "slurm",   [POOL_EC2] = "ec2",
     };
     return (unsigned)provider < POOL_PROVIDER_COUNT ? names[provider] : NULL;
 }

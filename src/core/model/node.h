@@ -44,7 +44,7 @@ struct node {
     pool_id pool_next;
     uint16_t selector_matches;
     uint8_t follows_labels; /* see struct node_spec */
-    int64_t removed_ms;      /* of a removed node: since when */
+    int64_t removed_ms;     /* of a removed node: since when */
     /* when `drain_busy` is done to the tasks that still run; 0: no such moment */
     int64_t drain_by_ms;
     int64_t slots_milli;

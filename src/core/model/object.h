@@ -13,8 +13,13 @@
 
 enum {
     TAG_HEAD = 0, /* the field is always written; such rows come first, in the order of the bytes */
+    /* From this tag on: settings of one type of provider. They are shown where they are set. */
+    TAG_ENGINE = 40,
     TAG_NONE = 0xff, /* the field has no bytes of its own: another row writes it */
 };
+
+/* `words` of a text that may have several lines. */
+#define OBJECT_LINES "lines"
 
 /* When an edit may change a field. */
 enum object_edit {
@@ -42,7 +47,7 @@ struct object_field {
     const char *otherwise_text; /* the default of a text; NULL: "" */
     const char *what;           /* what a name names, for messages: "a project" */
     /* words for special values. Of a duration the words for -1 and -2: "never pool". Of an amount the word
-     * for 0 */
+     * for 0. Of a text NULL or OBJECT_LINES */
     const char *words;
     bool (*said)(const void *o); /* RECORD_OWN with a tag: is there anything to write? */
     uint8_t tag;

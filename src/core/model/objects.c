@@ -17,6 +17,8 @@
 #define COUNTED(counter) .record.count_offset = offsetof(OBJECT, counter)
 
 #define TEXT(member, least, most) KEPT(RECORD_TEXT, member), BOUNDS(least, most)
+/* A text that may have several lines */
+#define LINES(member, most) TEXT(member, 0, most), .words = OBJECT_LINES
 #define PATH TEXT /* a text that is shown in a form of its own */
 #define NAME(member, least, none, thing)                                                           \
     KEPT(RECORD_TEXT, member), BOUNDS(least, NAME_LEN_MAX), .otherwise_text = (none),              \
@@ -110,6 +112,11 @@ const struct object flavor_object = TABLE(flavor_object_fields, struct flavor_sp
 const char *objects_switch_name(unsigned off)
 {
     return off == 0 ? "on" : off == 1 ? "off" : NULL;
+}
+
+const char *objects_switch_on_name(unsigned on)
+{
+    return on == 0 ? "off" : on == 1 ? "on" : NULL;
 }
 
 #undef NUMBER

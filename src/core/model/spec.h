@@ -155,8 +155,9 @@ enum pool_provider {
     POOL_LOCAL,  /* the server starts agents on its own machine */
     POOL_EXEC,   /* a program of the site */
     POOL_SLURM,  /* jobs of Slurm */
+    POOL_EC2,    /* machines of Amazon EC2, or of a cloud with the same API */
 };
-enum { POOL_PROVIDER_COUNT = POOL_SLURM + 1 };
+enum { POOL_PROVIDER_COUNT = POOL_EC2 + 1 };
 
 /* Whose tasks a pool takes. */
 enum pool_access {
@@ -237,6 +238,23 @@ struct pool_spec {
     const char *const *flags; /* further flags of sbatch */
     uint32_t flag_count;
     int64_t job_limit_ms; /* how long a job may run; 0: as Slurm has it */
+    /* of the provider ec2: docs/user/engines-ec2.md explains them */
+    const char *ec2_region;
+    const char *ec2_endpoint; /* "": the region's own */
+    const char *ec2_image;
+    const char *ec2_instance_type;
+    const char *const *ec2_zones; /* tried in this order; zones or subnets, not both */
+    uint32_t ec2_zone_count;
+    uint32_t ec2_subnet_count;
+    const char *const *ec2_subnets;
+    const char *const *ec2_groups;
+    uint32_t ec2_group_count;
+    uint32_t ec2_tag_count;
+    const char *const *ec2_tags; /* "key=value" */
+    const char *ec2_key_name;
+    const char *ec2_max_price; /* decimal, in dollars an hour; "": that of on-demand */
+    const char *ec2_user_data;
+    bool ec2_spot;
 };
 
 struct node_spec {

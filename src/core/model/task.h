@@ -138,7 +138,7 @@ struct task {
     uint8_t lacks; /* enum gang_lack; LACKS_NOTHING unless by_groups */
     /* the task holds places, and a move in the queue put it behind another task */
     uint8_t overtaken;
-    uint8_t listed;       /* the task names several pools and has a row in `fallbacks` */
+    uint8_t listed; /* the task names several pools and has a row in `fallbacks` */
     /* the pool was edited and no longer takes the task: its instances do not start, and without active ones it is unavailable */
     uint8_t turned_away;
     uint64_t depends_met; /* bit i: the i-th dependency of the spec no longer binds the task */

@@ -172,8 +172,7 @@ static struct okey tasks_count(struct grow_count *demand, uint32_t max)
     struct okey key = {{pool.v, 0, 0, 0}};
     demand->parts_max = (uint64_t)max * NODE_PARTS;
     bool more = oindex_from(queue, key, &key);
-    for (uint32_t looked = 0;
-         more && key.at[0] == pool.v && looked < LOOK_MAX && !is_full(demand);
+    for (uint32_t looked = 0; more && key.at[0] == pool.v && looked < LOOK_MAX && !is_full(demand);
          looked++) {
         const struct task *task = query_task_in(core, pool, (task_id){key.at[3]});
         if (fallback_grows(core, task, pool)) {

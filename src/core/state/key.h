@@ -80,11 +80,11 @@ enum deadline_kind {
     DEADLINE_JOIN,     /* the agent of a launch should have joined by now */
     DEADLINE_HOLD,     /* a task that backed off after a loss may be queued again */
     DEADLINE_FALLBACK, /* a task has waited long enough: its next pool opens */
-    DEADLINE_LIFE,    /* the state or the health of a pool has changed, and no fact says so yet */
-    DEADLINE_DELETE,  /* a deleted pool can no longer be restored, and goes for good */
-    DEADLINE_MOVE, /* an empty node goes to another pool. Its time is 0: the move is due at once */
-    DEADLINE_LEAVE,   /* the node of a launch that leaves its pool has no work: its machine ends */
-    DEADLINE_DRAIN,   /* a node should be without work by now */
+    DEADLINE_LIFE,     /* the state or the health of a pool has changed, and no fact says so yet */
+    DEADLINE_DELETE,   /* a deleted pool can no longer be restored, and goes for good */
+    DEADLINE_MOVE,  /* an empty node goes to another pool. Its time is 0: the move is due at once */
+    DEADLINE_LEAVE, /* the node of a launch that leaves its pool has no work: its machine ends */
+    DEADLINE_DRAIN, /* a node should be without work by now */
     DEADLINE_REPLACE, /* the next node of a pool may be replaced, or the replacement ends */
     DEADLINE_UNFIT,   /* the node of a launch was out of service for too long */
     DEADLINE_FORGET,  /* the row of a removed node leaves the state */

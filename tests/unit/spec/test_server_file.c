@@ -122,7 +122,7 @@ static void all_problems_are_told_at_once(void **state)
             "'lottery'"},
         {6, "pools[0].scheduler.placement: pack, spread or tight is wanted, not 'loose'"},
         {7, "pools[0].provider.type: 'slurmm' does not exist yet; the types are static, local, "
-            "exec or slurm"},
+            "exec, slurm or ec2"},
         {8, "pools[1].name: pool 'a' is declared twice"},
         {9, "pools[2].name: it is missing"},
         {10, "pools[3].name: the name of a pool is made of letters, digits, '-', '_' and '.' and "

@@ -1,0 +1,17 @@
+/* ec2_keys.h - with which credentials the server asks EC2. They come from the environment of the server, or from a
+ * file in the form of AWS's own tools that only the server's user may read. SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "base/fail.h"
+#include "provider/ec2/sigv4.h"
+
+struct ec2_keys;
+
+/* `path`: the file, read anew at each use; "": the environment. What the environment has is removed from there, so
+ * that no child of the server gets it. */
+struct ec2_keys *ec2_keys_new(const char *path);
+void ec2_keys_free(struct ec2_keys *keys); /* NULL is allowed */
+
+/* The credentials, in the arena. The error says what is missing, never what is there. */
+must_use enum err ec2_keys_get(const struct ec2_keys *keys, struct arena *arena,
+                               struct sigv4_keys *ret, struct error *e);

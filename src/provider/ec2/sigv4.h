@@ -1,0 +1,47 @@
+/* sigv4.h - signs requests as AWS wants it (Signature Version 4). Knows no network and no clock.
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "base/arena.h"
+#include "base/str.h"
+
+#include <stdint.h>
+
+enum { SIGV4_KEY_BYTES = 32 };
+
+/* Who asks. A secret: never logged. */
+struct sigv4_keys {
+    const char *access_key;
+    const char *secret_key;
+    const char *session_token; /* "": none */
+};
+
+/* A header that is signed. The name is in lower case. */
+struct sigv4_header {
+    const char *name;
+    const char *value;
+};
+
+struct sigv4_request {
+    const char *method;
+    const char *path;                   /* "/" */
+    const char *query;                  /* in canonical order; "": none */
+    const struct sigv4_header *headers; /* sorted by name */
+    uint32_t header_count;
+    struct str body;
+    const char *region;
+    const char *service;
+    int64_t time_s; /* of the wall clock */
+};
+
+/* "20150830T123600Z", the value of x-amz-date. `ret` has SIGV4_DATE_MAX. */
+enum { SIGV4_DATE_MAX = 17 };
+void sigv4_date(int64_t time_s, char *ret);
+
+/* The key that signs requests of one day (YYYYMMDD), region and service. */
+void sigv4_key(const char *secret, const char *day, const char *region, const char *service,
+               uint8_t *ret);
+
+/* The value of the header Authorization, in the arena. */
+const char *sigv4_authorization(const struct sigv4_request *request, const struct sigv4_keys *keys,
+                                struct arena *arena);
