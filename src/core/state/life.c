@@ -2,6 +2,8 @@
 #include "core/state/life.h"
 
 #include "core/state/fallback.h"
+#include "core/state/membership.h"
+#include "base/arena.h"
 
 #include "base/must.h"
 #include "core/model/oindex.h"
@@ -131,9 +133,21 @@ void life_replaced(struct core *core, pool_id id)
     life_update(core, id);
 }
 
+/* No node belongs to a deleted pool by its labels. A restored pool has its selector again. */
+static void selector_turn(struct core *core, pool_id id)
+{
+    struct arena arena;
+    struct pool_spec spec;
+    arena_init(&arena);
+    query_pool_spec(core, id, &arena, &spec);
+    membership_pool_set(core, id, &spec);
+    arena_done(&arena);
+}
+
 void life_phase_set(struct core *core, pool_id id, enum pool_phase phase, int64_t delete_ms)
 {
     struct pool *pool = change_pool_edit(core, id);
+    const bool was_deleted = pool->life.phase == PHASE_DELETE;
     /* The key has the old moment: the pool leaves the order first. */
     key_set(core, &pool->life.goes, false, key_delete(id, pool->life.delete_ms));
     pool->life.phase = (uint8_t)phase;
@@ -141,6 +155,9 @@ void life_phase_set(struct core *core, pool_id id, enum pool_phase phase, int64_
     pool->life.delete_ms = delete_ms;
     pool->life.had_nodes = phase == PHASE_DELETE ? pool->life.had_nodes : 0;
     elastic_shrink_update(core, id);
+    if (was_deleted != (phase == PHASE_DELETE) && !pool->deleted) {
+        selector_turn(core, id);
+    }
     life_update(core, id);
 }
 

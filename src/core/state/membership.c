@@ -212,7 +212,8 @@ void membership_pool_set(struct core *core, pool_id id, const struct pool_spec *
     struct oindex *order = &core->orders[ORDER_SELECTOR];
     struct pool *pool = change_pool_edit(core, id);
     struct blob *old = pool->selector;
-    struct blob *new = spec != NULL && spec->selector_count > 0
+    const bool calls = spec != NULL && pool->life.phase != PHASE_DELETE;
+    struct blob *new = calls && spec->selector_count > 0
                            ? label_marks_blob(spec->selector, spec->selector_count)
                            : NULL;
     if (label_marks_count(old) == label_marks_count(new) && label_marks_within(old, new)) {

@@ -129,6 +129,7 @@ static void a_pool_has_the_amounts_of_its_flavor(void **state)
     begin(&org, 0);
     struct task_spec spec = rig_spec();
     spec.slots_milli = 3 * SLOT_MILLI;
+    spec.gang = true; /* a task alone would be divided over two nodes */
     assert_int_equal(rig_try_submit(&org.rig, spec), VERDICT_REFUSED);
     assert_int_equal(org.rig.facts.refusal.code, REASON_TOO_LARGE);
     assert_int_equal(org.rig.facts.refusal.available, 2 * SLOT_MILLI);

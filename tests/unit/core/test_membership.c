@@ -311,8 +311,10 @@ static void many_nodes_move_in_bounded_steps(void **state)
     }
     set_pool(rig, "a", &zone_a, 1);
     assert_int_equal(rig_do(rig, (struct input){.type = INPUT_TICK}), VERDICT_OK);
-    assert_int_equal(rig_count(rig, FACT_NODE_MOVED), A_TICK);
-    assert_int_equal(settle(rig), NODES - A_TICK);
+    /* The states of two pools have changed too, and take a place in the tick. */
+    const size_t moved = rig_count(rig, FACT_NODE_MOVED);
+    assert_in_range(moved, A_TICK - 2, A_TICK);
+    assert_int_equal(settle(rig), NODES - moved);
     assert_int_equal(query_pool_named(rig->core, "a")->node_count, NODES);
 }
 
