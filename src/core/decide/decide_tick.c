@@ -73,13 +73,57 @@ static void stale_come(struct step *step, const struct core *core, task_id id)
     }
 }
 
+/* The deadline of a pool, a node or a launch has come. False: the deadline is another one. */
+static bool pool_deadline_come(struct step *step, const struct core *core, struct okey key)
+{
+    const pool_id pool = {(uint32_t)key.at[2]};
+    const node_id node = {(uint32_t)key.at[2]};
+    const launch_id launch = {key.at[2]};
+    switch (key.at[1]) {
+    case DEADLINE_HISTORY:
+        step_fact(step, FACT_HISTORY_TICKED)->history_ticked.pool = pool;
+        return true;
+    case DEADLINE_SHRINK:
+        decide_launch_shrink(step, core, pool);
+        return true;
+    case DEADLINE_MOVE:
+        decide_member_move(step, core, node);
+        return true;
+    case DEADLINE_JOIN:
+        decide_launch_late(step, core, launch);
+        return true;
+    case DEADLINE_LIFE:
+        decide_life_state(step, core, pool);
+        return true;
+    case DEADLINE_DELETE:
+        decide_life_gone(step, core, pool);
+        return true;
+    case DEADLINE_LEAVE:
+        decide_leave_left(step, core, launch);
+        return true;
+    case DEADLINE_DRAIN:
+        decide_leave_late(step, core, node);
+        return true;
+    case DEADLINE_UNFIT:
+        decide_leave_unfit(step, core, launch);
+        return true;
+    case DEADLINE_REPLACE:
+        decide_replace_next(step, core, pool);
+        return true;
+    case DEADLINE_FORGET:
+        decide_leave_forget(step, core, node);
+        return true;
+    default:
+        return false;
+    }
+}
+
 /* One deadline has come. Its facts remove the deadline from the order or move it, unless the step has reached
  * SETTLE_MAX. */
 static void deadline_come(struct step *step, const struct core *core, struct okey key)
 {
     task_id id = {key.at[2]};
-    if (key.at[1] == DEADLINE_HISTORY) {
-        step_fact(step, FACT_HISTORY_TICKED)->history_ticked.pool.v = (uint32_t)key.at[2];
+    if (pool_deadline_come(step, core, key)) {
         return;
     }
     if (key.at[1] == DEADLINE_SETTLE) {
@@ -94,48 +138,8 @@ static void deadline_come(struct step *step, const struct core *core, struct oke
         stale_come(step, core, id);
         return;
     }
-    if (key.at[1] == DEADLINE_SHRINK) {
-        decide_launch_shrink(step, core, (pool_id){(uint32_t)key.at[2]});
-        return;
-    }
     if (key.at[1] == DEADLINE_FALLBACK) {
         decide_fallback_waited(step, core, id);
-        return;
-    }
-    if (key.at[1] == DEADLINE_MOVE) {
-        decide_member_move(step, core, (node_id){(uint32_t)key.at[2]});
-        return;
-    }
-    if (key.at[1] == DEADLINE_JOIN) {
-        decide_launch_late(step, core, (launch_id){key.at[2]});
-        return;
-    }
-    if (key.at[1] == DEADLINE_LIFE) {
-        decide_life_state(step, core, (pool_id){(uint32_t)key.at[2]});
-        return;
-    }
-    if (key.at[1] == DEADLINE_DELETE) {
-        decide_life_gone(step, core, (pool_id){(uint32_t)key.at[2]});
-        return;
-    }
-    if (key.at[1] == DEADLINE_LEAVE) {
-        decide_leave_left(step, core, (launch_id){key.at[2]});
-        return;
-    }
-    if (key.at[1] == DEADLINE_DRAIN) {
-        decide_leave_late(step, core, (node_id){(uint32_t)key.at[2]});
-        return;
-    }
-    if (key.at[1] == DEADLINE_UNFIT) {
-        decide_leave_unfit(step, core, (launch_id){key.at[2]});
-        return;
-    }
-    if (key.at[1] == DEADLINE_REPLACE) {
-        decide_replace_next(step, core, (pool_id){(uint32_t)key.at[2]});
-        return;
-    }
-    if (key.at[1] == DEADLINE_FORGET) {
-        decide_leave_forget(step, core, (node_id){(uint32_t)key.at[2]});
         return;
     }
     const struct instance *instance = query_instance(core, id, (uint32_t)key.at[3]);

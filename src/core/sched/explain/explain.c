@@ -25,7 +25,6 @@
 #include "core/sched/order/view.h"
 #include "core/sched/place/place.h"
 #include "core/sched/place/search.h"
-#include "core/state/access.h"
 #include "core/state/key.h"
 #include "core/state/query.h"
 
@@ -445,16 +444,6 @@ static void explain_queued(const struct core *core, const struct task *task,
     }
 }
 
-/* The pool was edited and no longer takes the task. The tree of accounts may have changed since: then the reason is the project. */
-static void explain_turned_away(const struct core *core, const struct task *task,
-                                const struct pool *pool, struct reason *ret)
-{
-    if (access_admits(core, pool, (enum task_kind)task->kind, task->account, ret)) {
-        ret->code = REASON_NOT_ADMITTED;
-        ret->account = task->account;
-    }
-}
-
 void explain_task(const struct core *core, task_id id, struct explanation *ret)
 {
     const struct task *task = query_task(core, id);
@@ -495,7 +484,7 @@ void explain_task_in(const struct core *core, task_id id, pool_id in, struct exp
     } else if (pool->life.phase == PHASE_DELETE) {
         (void)explain_life(pool, &ret->reason);
     } else if (task->turned_away) {
-        explain_turned_away(core, task, pool, &ret->reason);
+        explain_life_turned_away(core, task, pool, &ret->reason);
     } else {
         explain_queued(core, task, pool, ret);
     }
