@@ -394,16 +394,6 @@ static const struct flag flags_explain[] = {
     {0},
 };
 
-static const struct flag flags_pool_try[] = {
-    {"min", 0, FLAG_NUMBER, "N", "fewest nodes that the provider keeps up", COMPLETE_NONE, NULL},
-    {"max", 0, FLAG_NUMBER, "N", "most nodes that the provider brings up", COMPLETE_NONE, NULL},
-    {"idle", 0, FLAG_DURATION, "D", "how long a node stays without work before it goes",
-     COMPLETE_NONE, NULL},
-    {"headroom", 0, FLAG_NUMBER, "N", "free slots that are kept ready", COMPLETE_NONE, NULL},
-    {"last", 0, FLAG_DURATION, "D", "how far back to look (default 1d)", COMPLETE_NONE, NULL},
-    {0},
-};
-
 const struct command commands_self[] = {
     {.name = "explain",
      .args = "TASK[.INSTANCE]|NODE|POOL|-f FILE",
@@ -435,20 +425,6 @@ const struct command commands_self[] = {
      .args_min = 1,
      .args_max = 3,
      .run = cmd_whatif},
-    {.name = "pool try",
-     .args = "POOL flags",
-     .help = "play the last day of a pool again with other settings of its provider",
-     .more =
-         "Prints node-hours and waits: what really was, and simulated with the present and the\n"
-         "tried settings. Nothing is changed. The server must still know the tasks and events of\n"
-         "that time.",
-     .examples =
-         "weir pool try burst --idle 20m --max 8\nweir pool try burst --headroom 4 --last 6h",
-     .groups = {flags_pool_try, flags_json},
-     .args_min = 1,
-     .args_max = 1,
-     .complete = COMPLETE_POOLS,
-     .run = cmd_pool_try},
     {.name = "queue",
      .args = "[flags]",
      .help = "the waiting tasks of each pool in order, and why they wait",

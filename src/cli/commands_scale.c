@@ -3,8 +3,7 @@
 #include "cli/cmd.h"
 #include "cli/flags.h"
 
-#define BUSY_HELP                                                                                  \
-    "tasks on busy nodes: wait (run to their end), requeue (run elsewhere), kill, refuse"
+#define BUSY_HELP "their tasks: wait (for their end), requeue (elsewhere), kill, refuse"
 
 static const struct flag flags_scale[] = {
     {"nodes", 0, FLAG_NUMBER, "N", "a fixed number of nodes", COMPLETE_NONE, NULL},

@@ -1,5 +1,7 @@
 """`weir whatif` and POST /whatif: one change, tried in a copy of the state. SPDX-License-Identifier: Apache-2.0"""
 
+import re
+
 import pytest
 
 
@@ -36,7 +38,7 @@ def test_a_call_of_the_api_is_tried(weir):
     said = tried(weir, "PATCH", "/pools/burst", '{"paused":false}')
     assert said == weir.weir("pool", "resume", "burst", "--dry-run", check=False).stdout
     assert "would end task 1" in tried(weir, "POST", "/tasks/1/kill")
-    assert "would wait: there is no pool 'burst'" in tried(weir, "DELETE", "/pools/burst?force=true")
+    assert "would wait: pool 'burst' was deleted" in tried(weir, "DELETE", "/pools/burst?force=true")
     answer = weir.api("POST", "whatif", {"method": "PATCH", "path": "/api/v1/pools/burst", "body": {"paused": False}})
     assert answer.status == 200
     assert (answer.json["launches_total"], answer.json["launches"]) == (2, [{"pool": "burst", "nodes": 2}])
@@ -75,5 +77,5 @@ def test_a_smaller_maximum_ends_nodes(weir_factory):
     weir.weir("pool", "create", "burst", "--provider", "local", "--min", 2, "--max", 3)
     weir.wait_until(lambda: weir.weir_json("pool", "show", "burst")["nodes"]["up"] == 2, "two nodes to join")
     said = weir.weir("whatif", "pool", "edit", "burst", "--min", 0, "--max", 1, check=False)
-    assert said.stdout == "would end node burst-1 of pool burst\n", said.stdout + said.stderr
+    assert re.fullmatch(r"would end node burst-[12] of pool burst\n", said.stdout), said.stdout + said.stderr
     assert weir.weir("pool", "edit", "burst", "--max", 1, "--dry-run", check=False).returncode not in (0, 8)

@@ -90,6 +90,10 @@ void apply_pool_pass(struct core *core, const struct fact *fact)
     core->due_last = fact->pass.pool;
     if (fact->pass.complete) {
         pass_settle(core, fact->pass.pool);
+    } else {
+        change_pool_due(
+            core,
+            fact->pass.pool); /* also where the wake-up of the pool was the reason for the pass */
     }
 }
 

@@ -170,7 +170,8 @@ static void ended(struct step *step, const struct launch *launch,
 {
     const struct launch row = *launch;
     const struct core *core = step->scratch != NULL ? step->scratch : step->core;
-    const bool node_goes = row.node.v != 0 && query_node(core, row.node)->launch.v == row.id.v;
+    const struct node *node = query_node(core, row.node);
+    const bool node_goes = node != NULL && node->launch.v == row.id.v;
     if (node_goes) {
         settle_node(step, row.node);
     }

@@ -77,9 +77,11 @@ static bool launch_sound(const struct core *core, const struct launch *launch, b
 {
     const bool joined = launch->node.v != 0;
     const bool fresh = launch->state == LAUNCH_ASKED;
-    return query_pool(core, launch->pool) != NULL && launch->changed_ms >= launch->asked_ms &&
+    const struct pool *pool = query_pool(core, launch->pool);
+    return pool != NULL && launch->changed_ms >= launch->asked_ms &&
            (!joined ||
-            (launch->state >= LAUNCH_RUNNING && table_get(&core->nodes, launch->node.v) != NULL)) &&
+            (launch->state >= LAUNCH_RUNNING &&
+             (table_get(&core->nodes, launch->node.v) != NULL || !elastic_pool(pool)))) &&
            (!fresh || (silent && launch->changed_ms == launch->asked_ms)) &&
            node_sound(core, launch);
 }
