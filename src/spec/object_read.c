@@ -67,8 +67,10 @@ static void text_read(const struct doc_value *v, const struct object_field *row,
     text.field = &field;
     if (row->words != NULL) {
         fields_lines(&text, object);
-    } else if (record->low == 0 && row->otherwise_text == NULL && v->doc->kind == DOC_STRING &&
-               v->doc->text.len == 0) {
+        return;
+    }
+    if (record->low == 0 && row->otherwise_text == NULL && v->doc->kind == DOC_STRING &&
+        v->doc->text.len == 0) {
         fields_text(&text, object); /* a name that may be left out may be empty */
         return;
     }

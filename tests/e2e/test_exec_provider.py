@@ -115,11 +115,11 @@ def test_settings_are_kept_and_changed(weir):
     w.stop()
     w.start()
     shown = pool_of(w, "hpc")["provider"]
-    assert [shown[key] for key in ("type", "partition", "account", "qos", "flags", "time_limit_ms", "command")] == [
+    assert [shown.get(key, "") for key in ("type", "partition", "account", "qos", "flags", "time_limit_ms", "command")] == [
         "slurm", "gpu", "physics", "long", flags, 90 * 60 * 1000, ""]
     assert w.api("PATCH", "pools/hpc", {"provider": {"flags": [], "qos": ""}}).status == 200
     shown = pool_of(w, "hpc")
-    assert shown["provider"]["flags"] == [] and shown["provider"]["qos"] == "" and shown["provider"]["account"] == "physics"
+    assert "flags" not in shown["provider"] and "qos" not in shown["provider"] and shown["provider"]["account"] == "physics"
     assert shown["spec"]["provider"]["time_limit"] == "1h30m"
     for bad in ({"flags": ["--exclusive"] * 17}, {"flags": [""]}, {"flags": "--x"}, {"partition": "x" * 256}, {"command": "/x"}, {"type": "exec"}):
         answer = w.api("PATCH", "pools/hpc", {"provider": bad})

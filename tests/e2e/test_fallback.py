@@ -117,7 +117,7 @@ def test_what_is_wrong_is_told_with_its_place(site):
                         (("--pool", "spot,demand", "--fallback", "on=full"), "no-capacity or lost is wanted, not 'full'"),
                         (("--pool", "spot,demand", "--fallback", "5m"), "conditions are wanted, like after=5m"),
                         (("--pool", "spot,demand", "--fallback", "after=0s"), "it must be longer than 0"),
-                        (("--pool", "spot,demand", "--slots", "2"), "the largest node of pool 'spot' has 1")):
+                        (("--pool", "spot,demand", "--slots", "2"), "the nodes of pool 'spot' together have 1")):
         answer = w.weir("submit", *flags, "--", "true", check=False)
         assert answer.returncode != 0 and told in answer.stderr, (flags, answer.stderr)
     assert w.api("GET", "tasks").json["items"] == []
