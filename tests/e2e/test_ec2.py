@@ -3,6 +3,7 @@
 Every machine is a real agent, started from the user data that moto recorded. How many machines there are is moto's word, not the server's.
 SPDX-License-Identifier: Apache-2.0
 """
+import json
 import os
 import signal
 
@@ -262,6 +263,41 @@ def test_two_regions_are_two_clouds(weir, moto, machines, door):
     w.weir("kill", "--yes", near, far)
     wait_none(w, machines, "near")
     wait_none(w, machines, "far")
+
+
+NO_ROOM = (500, "InsufficientInstanceCapacity", "We currently do not have sufficient capacity.")
+
+
+def falls_back(w, machines, out, pools, first_words):
+    """A task of two pools: the first has no capacity, so the task starts once, in the second. The task itself notes each start."""
+    task = w.weir("submit", "--pool", ",".join(pools), "--", "sh", "-c", f"echo $WEIR_POOL >> {out}/ran").stdout.strip()
+    w.weir("wait", task)
+    assert (out / "ran").read_text() == f"{pools[1]}\n"
+    events = [json.loads(line) for line in w.weir("events", "--json").stdout.splitlines()]
+    assert [(e["pool"], e["why"]) for e in events if e["type"] == "pool-opened"] == [(pools[1], "no-capacity")]
+    assert first_words in pool_of(w, pools[0])["launches"]["refusal"]
+    for name in pools:
+        w.weir("pool", "edit", name, "--max", "0")
+    wait_none(w, machines, pools[1])
+
+
+def test_a_task_falls_back_to_another_region(weir, moto, machines, door):
+    w = weir(env=moto.env)
+    pool(w, "near", door.url, most=1)
+    pool(w, "far", door.url, region=FAR, most=1)
+    door.fault("RunInstances", times=10**6, where=of_pool("near"), error=NO_ROOM)
+    falls_back(w, machines, outputs(w), ["near", "far"], "InsufficientInstanceCapacity")
+    assert not machines.instances(NEAR)
+
+
+def test_a_task_falls_back_from_spot_to_on_demand(weir, moto, machines, door):
+    w = weir(env=moto.env)
+    pool(w, "spot", door.url, "--spot", "on", most=1)
+    pool(w, "on-demand", door.url, most=1)
+    door.fault("RunInstances", times=10**6, where=of_pool("spot"), error=NO_ROOM)
+    falls_back(w, machines, outputs(w), ["spot", "on-demand"], "InsufficientInstanceCapacity")
+    bought = [form for _, form in door.calls if form["Action"] == "RunInstances" and not of_pool("spot")(form)]
+    assert bought and not any("Spot" in key for form in bought for key in form)
 
 
 def test_credentials_come_from_a_file_that_nobody_else_may_read(site, moto, machines, tmp_path):
