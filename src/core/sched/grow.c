@@ -292,8 +292,8 @@ int64_t grow_decide(struct trial *trial, const struct input *in, struct facts *o
 void grow_cover_init(struct trial *trial, struct arena *arena, struct grow_cover *ret)
 {
     const struct pool *pool = query_pool(trial->core, trial->pool);
-    *ret = (struct grow_cover){.any = elastic_pool(pool) && pool->launch_starting > 0 &&
-                                      pool->launch_failures == 0};
+    *ret = (struct grow_cover){.any = elastic_pool(pool) && pool_starts(pool) &&
+                                      pool->launch_starting > 0 && pool->launch_failures == 0};
     if (!ret->any) {
         return;
     }

@@ -479,7 +479,7 @@ void pass_decide(const struct core *core, const struct input *in, struct facts *
         hold_settle(&pass.hold, pass.stopped, barred, &pass, in, out);
         wake_earlier(&pass, pass.hold.wake_ms);
     }
-    if (out->count == count && !pass.stopped && pool_starts(pool)) {
+    if (out->count == count && !pass.stopped) {
         wake_earlier(&pass, open_decide(&pass.trial, in, out));
     }
     wake_fact(&pass);

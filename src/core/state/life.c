@@ -158,6 +158,10 @@ void life_phase_set(struct core *core, pool_id id, enum pool_phase phase, int64_
     if (was_deleted != (phase == PHASE_DELETE) && !pool->deleted) {
         selector_turn(core, id);
     }
+    if (!pool->deleted) {
+        change_pool_due(core,
+                        id); /* tasks that name other pools, too, need not wait for this one */
+    }
     life_update(core, id);
 }
 

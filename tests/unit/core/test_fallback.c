@@ -573,6 +573,25 @@ static void a_deleted_pool_leaves_the_others(void **state)
     done(&site);
 }
 
+/* The task waits for a node on its way. Then a user closes the pool. */
+static void a_closed_pool_has_no_capacity(void **state)
+{
+    (void)state;
+    struct site site;
+    begin(&site, elastic, fixed);
+    (void)joins(&site, "demand", "d1", 1);
+    const task_id task = rig_submit(&site.org.rig, asks(1));
+    settle(&site);
+    assert_int_equal(opened(&site, task), 1);
+    struct input in = {.type = INPUT_POOL_CLOSE, .pool = {.pool = site.spot}};
+    assert_int_equal(rig_do(&site.org.rig, in), VERDICT_OK);
+    settle(&site);
+    assert_int_equal(why(&site, task, 1), FALLBACK_NO_CAPACITY);
+    assert_int_equal(query_task(site.org.rig.core, task)->pool.v, site.demand.v);
+    assert_int_equal(query_task(site.org.rig.core, task)->active_count, 1);
+    done(&site);
+}
+
 static void passes_end_while_nothing_changes(void **state)
 {
     (void)state;
@@ -616,6 +635,7 @@ int main(void)
         cmocka_unit_test(an_edit_of_the_conditions_moves_the_deadline),
         cmocka_unit_test(a_killed_or_paused_task_leaves_every_queue),
         cmocka_unit_test(a_deleted_pool_leaves_the_others),
+        cmocka_unit_test(a_closed_pool_has_no_capacity),
         cmocka_unit_test(passes_end_while_nothing_changes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
