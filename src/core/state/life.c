@@ -62,8 +62,8 @@ static enum pool_state state_of(const struct pool *pool, const struct pool_stand
 
 static void health_set(struct pool_standing *standing, enum pool_health health, enum pool_why why)
 {
-    standing->health = health;
-    standing->why = why;
+    standing->health = (uint8_t)health;
+    standing->why = (uint8_t)why;
 }
 
 static void health_of(const struct pool *pool, struct pool_standing *ret)
