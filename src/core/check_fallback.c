@@ -69,7 +69,7 @@ static void check_list(const struct core *core, const struct task *task,
     must((list->asks.v != 0) == (more && (list->on & FALLBACK_ON_NO_CAPACITY) != 0));
     must((list->deadline_ms != 0) == (more && list->after_ms > 0));
     if (list->asks.v != 0) {
-        must(list->asks.v == list->pools[list->opened - 1].v);
+        must(list->asks.v == fallback_last(core, list).v);
         expect(core, counts, ORDER_FALLBACK, (struct okey){{list->asks.v, task->id.v}});
     }
     if (list->deadline_ms != 0) {

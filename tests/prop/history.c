@@ -685,6 +685,7 @@ void history_step(struct world *world)
     }
     world->now_ms += dice_once_in(&world->dice, 3) ? dice_roll(&world->dice, 4000) : 0;
     arena_clear(&world->arena);
+    world->facts.count = 0; /* they lay in the arena */
     things[at].happen(world);
     saved_roll(world);
     launch_roll(world);

@@ -337,6 +337,7 @@ void apply_attempt_ended(struct core *core, const struct fact *fact)
     }
     if (task->active_count == 0) {
         apply_task_edit_arrive(core, task);
+        fallback_pool_gone(core, task);
     }
     change_task_close(core, task, &mark);
 }

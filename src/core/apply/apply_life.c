@@ -23,6 +23,7 @@ void apply_life_closing(struct core *core, const struct fact *fact)
 {
     must(query_pool(core, fact->pool_closing.pool) != NULL);
     life_phase_set(core, fact->pool_closing.pool, PHASE_CLOSING, 0);
+    life_tasks_turn(core, fact->pool_closing.pool);
 }
 
 void apply_life_pending(struct core *core, const struct fact *fact)

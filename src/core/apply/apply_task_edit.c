@@ -69,7 +69,6 @@ static void project_change(struct core *core, struct task *task, struct task_mar
     change_account_count(core, task->account, -1);
     task->account = to;
     change_account_count(core, to, 1);
-    access_task_set(core, task);
 }
 
 /* Sets the task's next pool. A task without active instances moves now. */
@@ -112,6 +111,8 @@ void apply_task_edit(struct core *core, const struct fact *fact)
     }
     if (edit->fields & TASK_EDIT_project && fact->task_edited.account.v != task->account.v) {
         project_change(core, task, &mark, fact->task_edited.account);
+        fallback_admit(core, task);
+        access_task_set(core, task);
     }
     if (edit->fields & TASK_EDIT_pools) {
         pool_edit_apply(core, task, fact->task_edited.pool);
@@ -149,5 +150,6 @@ void apply_task_edit_arrive(struct core *core, struct task *task)
     task->pool_next = (pool_id){0};
     if (to.v != 0 && query_pool(core, to) != NULL) {
         change_task_pool_set(core, task, to);
+        access_task_set(core, task);
     }
 }

@@ -53,6 +53,9 @@ enum verdict decide_replace(struct step *step)
         step_refuse(step, REASON_WRONG_STATE, "without a provider of its nodes")->pool = pool->id;
         return VERDICT_CONFLICT;
     }
+    if (pool->life.phase != PHASE_OPEN) {
+        return decide_life_refuse(step, pool);
+    }
     if (step->in->replace.at_once > POOL_NODES_MAX) {
         return step_refuse_limit(step, "nodes at once", POOL_NODES_MAX);
     }

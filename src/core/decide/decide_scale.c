@@ -178,6 +178,9 @@ enum verdict decide_scale(struct step *step)
         step_refuse(step, REASON_WRONG_STATE, "without a provider of its nodes")->pool = pool->id;
         return VERDICT_CONFLICT;
     }
+    if (pool->life.phase != PHASE_OPEN) {
+        return decide_life_refuse(step, pool);
+    }
     if (!spec_limits_pool(spec, &limit, &max)) {
         return step_refuse_limit(step, limit, max);
     }

@@ -300,7 +300,8 @@ void grow_cover_init(struct trial *trial, struct arena *arena, struct grow_cover
     struct grow_count demand = {.trial = trial, .pool = pool, .arena = arena};
     elastic_flavor(pool, &demand.node);
     space_now(&demand.node, &demand.space);
-    ret->space = demand.space;
+    ret->node = demand.node;
+    space_now(&ret->node, &ret->space);
     ret->end = tasks_count(&demand, pool->launch_starting);
 }
 

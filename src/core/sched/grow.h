@@ -17,7 +17,8 @@ int64_t grow_decide(struct trial *trial, const struct input *in, struct facts *o
 /* The waiting tasks that the nodes on their way will run, as far as is known. */
 struct grow_cover {
     bool any;
-    struct space space; /* of one such node */
+    struct node node;   /* as the provider brings nodes up */
+    struct space space; /* of one such node; looks at `node` */
     struct okey
         end; /* the key in ORDER_QUEUE of the first task for which there are too few nodes */
 };

@@ -10,6 +10,7 @@
 #include "core/model/names.h"
 #include "core/model/table.h"
 #include "core/state/change.h"
+#include "core/state/fallback.h"
 #include "core/state/query.h"
 #include "core/state/state.h"
 
@@ -128,9 +129,10 @@ static void tasks_judge(struct core *core, pool_id pool)
 {
     for (uint64_t id = table_next(&core->tasks, 0); id != 0; id = table_next(&core->tasks, id)) {
         const struct task *now = query_task(core, (task_id){id});
-        if (now->pool.v == pool.v) {
+        if (fallback_names(core, now, pool)) {
             struct task_mark mark;
             struct task *task = change_task_open(core, now->id, &mark);
+            fallback_admit(core, task);
             access_task_set(core, task);
             change_task_close(core, task, &mark);
         }
@@ -147,7 +149,7 @@ void access_pool_set(struct core *core, pool_id id, const struct pool_spec *spec
     pool->guests = guests;
     pool->accepts = spec->accepts;
     pool->access = spec->access;
-    if (!same && pool->task_count > 0) {
+    if (!same && (pool->task_count > 0 || core->fallbacks.count > 0)) {
         tasks_judge(core, id);
     }
 }

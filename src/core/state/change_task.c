@@ -18,7 +18,6 @@
 #include "core/model/table.h"
 #include "core/model/task.h"
 #include "core/state/capacity.h"
-#include "core/state/access.h"
 #include "core/state/change.h"
 #include "core/state/fallback.h"
 #include "core/state/gang.h"
@@ -297,7 +296,6 @@ void change_task_pool_set(struct core *core, struct task *task, pool_id to)
     task->shape = change_shape_take(core, to, task_gang_size(task), &request, form);
     change_pool_edit(core, to)->task_count++;
     arena_done(&arena);
-    access_task_set(core, task);
 }
 
 struct instance *change_task_instance(struct core *core, const struct task *task, uint32_t index)

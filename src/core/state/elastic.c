@@ -366,8 +366,8 @@ bool elastic_replaces(const struct pool *pool)
     const uint32_t going = pool->launch_count - pool->launch_live;
     const uint32_t coming = pool->launch_starting;
     const uint32_t moving = going > coming ? going : coming;
-    if (row->at_once == 0 || pool->deleted) {
-        return false;
+    if (row->at_once == 0 || pool->deleted || pool->sold_wait_ms != 0) {
+        return false; /* or the flavor is sold out: a node that leaves would not come back */
     }
     const bool whole = pool->launch_live >= pool->nodes_min;
     return pool->launch_failures > 0 ||

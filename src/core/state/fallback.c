@@ -48,10 +48,21 @@ static uint32_t index_of(const struct fallback *list, pool_id pool)
     return at;
 }
 
+pool_id fallback_last(const struct core *core, const struct fallback *list)
+{
+    for (uint32_t i = list->opened; i > 0; i--) {
+        const struct pool *pool = query_pool(core, list->pools[i - 1]);
+        if (pool != NULL && !pool->deleted && pool->life.phase == PHASE_OPEN) {
+            return pool->id;
+        }
+    }
+    return list->pools[list->opened - 1];
+}
+
 bool fallback_grows(const struct core *core, const struct task *task, pool_id pool)
 {
     const struct fallback *list = fallback_of(core, task);
-    return list == NULL || list->pools[list->opened - 1].v == pool.v;
+    return list == NULL || fallback_last(core, list).v == pool.v;
 }
 
 bool fallback_names(const struct core *core, const struct task *task, pool_id pool)
@@ -184,7 +195,7 @@ static void conditions_update(struct core *core, task_id task, struct fallback *
 {
     const bool more = stands && fallback_next(core, list) < list->count;
     const bool asks = more && (list->on & FALLBACK_ON_NO_CAPACITY) != 0;
-    const pool_id pool = {asks ? list->pools[list->opened - 1].v : 0};
+    const pool_id pool = {asks ? fallback_last(core, list).v : 0};
     const int64_t deadline_ms = more && list->after_ms > 0 ? list->since_ms + list->after_ms : 0;
     if (pool.v != list->asks.v) {
         must(list->asks.v == 0 ||
@@ -293,6 +304,26 @@ void fallback_set(struct core *core, struct task *task, const struct task_spec *
     }
     *(struct fallback *)table_put(&core->fallbacks, task->id.v) = list;
     task->listed = 1;
+}
+
+void fallback_admit(struct core *core, struct task *task)
+{
+    struct arena arena;
+    struct task_spec spec;
+    struct fallback list = {0};
+    if (!task->listed) {
+        return;
+    }
+    arena_init(&arena);
+    query_task_spec(core, task->id, &arena, &spec);
+    pools_of(core, task, &spec, &list);
+    const bool home = list.count == 0 || index_of(&list, task->pool) < list.count;
+    if (!home && task->active_count == 0 && task->pool_next.v == 0) {
+        fallback_forget(core, task);
+        change_task_pool_set(core, task, list.pools[0]);
+    }
+    fallback_set(core, task, &spec);
+    arena_done(&arena);
 }
 
 /* The pool that was asked for nodes for a task need not bring up these nodes any more. */

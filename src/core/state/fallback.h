@@ -23,6 +23,9 @@ const struct fallback *fallback_of(const struct core *core, const struct task *t
 /* The index of the pool that would open next; list->count: no pool is left. */
 uint32_t fallback_next(const struct core *core, const struct fallback *list);
 
+/* The pool opened last of those that are open to tasks; where none is, the pool opened last. */
+pool_id fallback_last(const struct core *core, const struct fallback *list);
+
 /* Is this the pool that is asked for nodes for the task: its only pool, or the pool opened last? */
 bool fallback_grows(const struct core *core, const struct task *task, pool_id pool);
 
@@ -40,6 +43,10 @@ const struct task *fallback_entry_next(const struct core *core, uint64_t *number
 /* The spec of the task is new or changed, and the pool of its row is its home now: makes, changes or removes the row of
  * its pools. All pools up to the home are open. The caller closes the task. */
 void fallback_set(struct core *core, struct task *task, const struct task_spec *spec);
+
+/* The project of the task, or what a pool takes, has changed: the list has the pools that take the task now. A waiting task whose
+ * own pool does not take it goes to the first of them. The row of the task is open. */
+void fallback_admit(struct core *core, struct task *task);
 
 /* Only the conditions of the spec have changed. The caller closes the task. */
 void fallback_conditions_set(struct core *core, const struct task *task,

@@ -2,6 +2,7 @@
 #include "core/state/life.h"
 
 #include "core/state/fallback.h"
+#include "core/state/soldout.h"
 #include "core/state/membership.h"
 #include "base/arena.h"
 
@@ -144,6 +145,24 @@ static void selector_turn(struct core *core, pool_id id)
     arena_done(&arena);
 }
 
+/* The pool takes no more part: it waits for no flavor, replaces no node and promises no place. */
+static void pool_leave(struct core *core, pool_id id)
+{
+    const struct replacement none = {0};
+    const struct pool *pool = query_pool(core, id);
+    soldout_wait_set(core, id, 0, core->time_ms);
+    if (pool->replacement.at_once != 0) {
+        change_pool_replacement_set(core, id, &none, "");
+    }
+    const struct node *node = NULL;
+    while ((node = query_pool_node_next(core, id, node != NULL ? node->id : (node_id){0})) !=
+           NULL) {
+        if (node->claim_count > 0) {
+            change_claim_drop_node(core, node->id);
+        }
+    }
+}
+
 void life_phase_set(struct core *core, pool_id id, enum pool_phase phase, int64_t delete_ms)
 {
     struct pool *pool = change_pool_edit(core, id);
@@ -158,9 +177,12 @@ void life_phase_set(struct core *core, pool_id id, enum pool_phase phase, int64_
     if (was_deleted != (phase == PHASE_DELETE) && !pool->deleted) {
         selector_turn(core, id);
     }
+    if (phase != PHASE_OPEN) {
+        pool_leave(core, id);
+    }
     if (!pool->deleted) {
-        change_pool_due(core,
-                        id); /* tasks that name other pools, too, need not wait for this one */
+        /* tasks that name other pools, too, need not wait for this one */
+        change_pool_due(core, id);
     }
     life_update(core, id);
 }

@@ -1,6 +1,8 @@
 /* soldout.c - see soldout.h. SPDX-License-Identifier: Apache-2.0 */
 #include "core/state/soldout.h"
 
+#include "core/state/elastic.h"
+
 #include "base/must.h"
 #include "core/model/oindex.h"
 #include "core/state/change.h"
@@ -127,6 +129,7 @@ void soldout_wait_set(struct core *core, pool_id id, uint32_t nodes, int64_t now
         pool->sold_wait_ms = 0;
         soldout_next_due(core, pool->flavor);
     }
+    elastic_replace_update(core, id);
 }
 
 const struct pool *soldout_line_next(const struct core *core, flavor_id flavor,

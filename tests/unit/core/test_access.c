@@ -222,11 +222,13 @@ static void a_pool_without_slots_refuses_tasks_with_slots_at_once(void **state)
     assert_int_equal(rig_try_submit(rig, task_in(own, NULL)), VERDICT_REFUSED);
     rig_pass(rig);
     assert_int_equal(rig_state(rig, task), TASK_STARTING);
+    pool = pool_spec(rig, "own");
     pool.slots_per_node = 3;
     assert_int_equal(pool_put(rig, &pool, false), VERDICT_OK);
     assert_int_equal(query_node_named(rig->core, "n1")->slots_milli, 2000);
     assert_int_equal(query_node_named(rig->core, "n1")->device_count, 2);
     assert_int_equal(rig_try_submit(rig, task_in(own, NULL)), VERDICT_OK);
+    pool = pool_spec(rig, "own");
     pool.slots_per_node = 0;
     assert_int_equal(pool_put(rig, &pool, false), VERDICT_OK);
     assert_int_equal(query_node_named(rig->core, "n1")->slots_milli, 4000);

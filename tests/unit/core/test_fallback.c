@@ -592,6 +592,71 @@ static void a_closed_pool_has_no_capacity(void **state)
     done(&site);
 }
 
+static void becomes_dedicated(struct site *site, pool_id id)
+{
+    struct arena arena;
+    struct pool_spec spec;
+    arena_init(&arena);
+    query_pool_spec(site->org.rig.core, id, &arena, &spec);
+    spec.access = ACCESS_DEDICATED; /* to nobody */
+    struct input in = {.type = INPUT_POOL_EDIT, .pool = {.pool = id, .spec = &spec, .force = true}};
+    assert_int_equal(rig_do(&site->org.rig, in), VERDICT_OK);
+    arena_done(&arena);
+}
+
+/* Both pools are open for the task; then the second one, and later the first, no longer takes it. */
+static void a_pool_that_refuses_the_task_leaves_its_list(void **state)
+{
+    (void)state;
+    struct site site;
+    begin(&site, fixed, fixed);
+    const task_id task = rig_submit(&site.org.rig, asks(1));
+    settle(&site);
+    assert_int_equal(opened(&site, task), 2);
+    becomes_dedicated(&site, site.demand);
+    (void)joins(&site, "demand", "d1", 1);
+    settle(&site);
+    assert_int_equal(query_task(site.org.rig.core, task)->active_count, 0);
+    assert_int_equal(query_task(site.org.rig.core, task)->pool.v, site.spot.v);
+    (void)joins(&site, "spot", "s1", 1);
+    settle(&site);
+    assert_true(runs_in(&site, task, site.spot));
+    done(&site);
+}
+
+/* The home of the waiting task refuses it: the task goes on in its other pool. */
+static void a_home_that_refuses_the_task_is_left(void **state)
+{
+    (void)state;
+    struct site site;
+    begin(&site, fixed, fixed);
+    const task_id task = rig_submit(&site.org.rig, asks(1));
+    settle(&site);
+    becomes_dedicated(&site, site.spot);
+    (void)joins(&site, "demand", "d1", 1);
+    settle(&site);
+    assert_true(runs_in(&site, task, site.demand));
+    done(&site);
+}
+
+/* The task runs in a pool that is deleted: it goes on in the other pool that it names. */
+static void work_of_a_deleted_pool_goes_to_the_other_pool(void **state)
+{
+    (void)state;
+    struct site site;
+    begin(&site, fixed, fixed);
+    (void)joins(&site, "spot", "s1", 1);
+    const task_id task = rig_submit(&site.org.rig, asks(1));
+    settle(&site);
+    assert_true(runs_in(&site, task, site.spot));
+    struct input in = {.type = INPUT_POOL_DELETE, .pool = {.pool = site.spot, .force = true}};
+    assert_int_equal(rig_do(&site.org.rig, in), VERDICT_OK);
+    (void)joins(&site, "demand", "d1", 1);
+    settle(&site);
+    assert_true(runs_in(&site, task, site.demand));
+    done(&site);
+}
+
 static void passes_end_while_nothing_changes(void **state)
 {
     (void)state;
@@ -636,6 +701,9 @@ int main(void)
         cmocka_unit_test(a_killed_or_paused_task_leaves_every_queue),
         cmocka_unit_test(a_deleted_pool_leaves_the_others),
         cmocka_unit_test(a_closed_pool_has_no_capacity),
+        cmocka_unit_test(a_pool_that_refuses_the_task_leaves_its_list),
+        cmocka_unit_test(a_home_that_refuses_the_task_is_left),
+        cmocka_unit_test(work_of_a_deleted_pool_goes_to_the_other_pool),
         cmocka_unit_test(passes_end_while_nothing_changes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
