@@ -398,9 +398,6 @@ static struct seat *seat_of(struct provider_seats *seats, const struct core *cor
     if (type == POOL_SLURM && seat == NULL) {
         return slurm_add(seats, core);
     }
-    if (type == POOL_EC2 && seat == NULL) {
-        return ec2_add(seats);
-    }
     if (type == POOL_EXEC) {
         struct arena arena;
         struct pool_spec spec;
@@ -430,6 +427,13 @@ void provider_seats_ordered(struct provider_seats *seats, const struct core *cor
     if (seat != NULL) {
         const bool local = seat->type == POOL_LOCAL;
         seat_due(seat, loop_now_ms(seats->o.loop) + (local ? LIST_MS : LIST_APART_MS));
+    }
+}
+
+void provider_seats_open(struct provider_seats *seats)
+{
+    if (seats->shared[POOL_EC2] == NULL) {
+        (void)ec2_add(seats);
     }
 }
 

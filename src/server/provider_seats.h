@@ -35,6 +35,9 @@ void provider_seats_free(struct provider_seats *seats); /* NULL is allowed */
 struct provider *provider_seats_of(struct provider_seats *seats, const struct core *core,
                                    const struct pool *pool);
 
+/* Call before the first order: keys in the environment are taken out of it, so that no child has them. */
+void provider_seats_open(struct provider_seats *seats);
+
 /* From now on lists are asked for. */
 void provider_seats_start(struct provider_seats *seats);
 

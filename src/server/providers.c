@@ -289,6 +289,7 @@ void providers_start(struct providers *providers, const char *url, const char *f
 {
     must(str_copy(providers->url, sizeof providers->url, url));
     providers_trust(providers, fingerprint);
+    provider_seats_open(providers->seats);
     providers_healed(providers);
     provider_seats_start(providers->seats);
 }
