@@ -110,8 +110,9 @@ enum verdict decide_pool_edit(struct step *step)
     }
     struct pool_spec now;
     query_pool_spec(core, pool->id, step->out->arena, &now);
-    if (pool->launch_count > 0 && (strcmp(now.ec2_region, spec->ec2_region) != 0 ||
-                                   strcmp(now.ec2_endpoint, spec->ec2_endpoint) != 0)) {
+    if (pool->provider == POOL_EC2 && pool->launch_count > 0 &&
+        (strcmp(now.ec2_region, spec->ec2_region) != 0 ||
+         strcmp(now.ec2_endpoint, spec->ec2_endpoint) != 0)) {
         return decide_pool_in_use(step, pool, pool->launch_count); /* the machines are there */
     }
     const enum verdict named = decide_access_guests(step, &now, spec);
