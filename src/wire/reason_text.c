@@ -260,11 +260,14 @@ void reason_text(const struct core *core, const struct reason *reason, struct bu
     must((unsigned)reason->code < REASON_COUNT);
     if (reason->code == REASON_WRONG_STATE && (reason->pool.v != 0 || reason->account.v != 0)) {
         const bool pool = reason->pool.v != 0;
+        const bool own = pool && strcmp(reason->text, query_pool_name(core, reason->pool)) == 0;
         reason_text_fill(
             core, reason,
-            pool ? "pool '{pool}' cannot be deleted: it takes the tasks and nodes that name no pool"
-                 : "{account} cannot be moved or deleted: tasks and projects that name no other "
-                   "are in it",
+            own    ? "pool '{pool}' cannot be closed or deleted: it takes the tasks and nodes that "
+                     "name no pool"
+            : pool ? "pool '{pool}' is {text}: its nodes are the agents that were started by hand"
+                   : "{account} cannot be moved or deleted: tasks and projects that name no other "
+                     "are in it",
             out);
         return;
     }

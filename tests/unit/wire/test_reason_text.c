@@ -120,7 +120,8 @@ static void sentences_have_names_and_amounts(void **state)
     says((struct reason){.code = REASON_WRONG_STATE, .text = "running", .task = {3}},
          "not possible while it is running");
     says((struct reason){.code = REASON_WRONG_STATE, .text = "default", .pool = {1}},
-         "pool 'default' cannot be deleted: it takes the tasks and nodes that name no pool");
+         "pool 'default' cannot be closed or deleted: it takes the tasks and nodes that name no "
+         "pool");
     says((struct reason){.code = REASON_WRONG_STATE, .account = {2}, .text = "default"},
          "project 'default' cannot be moved or deleted: tasks and projects that name no other are "
          "in it");
@@ -341,6 +342,11 @@ static void pools_say_whom_they_serve(void **state)
 static void sizes_that_cannot_be_say_why(void **state)
 {
     (void)state;
+    says((struct reason){.code = REASON_WRONG_STATE,
+                         .text = "without a provider of its nodes",
+                         .pool = {1}},
+         "pool 'default' is without a provider of its nodes: its nodes are the agents that were "
+         "started by hand");
     says((struct reason){.code = REASON_NODE_LOCKED, .text = "n1"},
          "node 'n1' is locked; `weir node unlock n1` lets it go");
     says((struct reason){.code = REASON_NODES_LOCKED, .pool = {1}, .need = 1, .have = 2},
