@@ -28,7 +28,7 @@ enum { RETRY_MS = 5 * 1000, RETRY_DOUBLINGS_MAX = 7 };
 /* A node may have less memory than its pool promises by one part of so many. */
 enum { MEMORY_KEPT = 8 };
 /* A node that has just joined has no work before the next pass. */
-enum { IDLE_MS_MIN = 1000 };
+enum { IDLE_MS_MIN = 20 };
 
 bool elastic_pool(const struct pool *pool)
 {
