@@ -2,6 +2,7 @@
 
 SPDX-License-Identifier: Apache-2.0
 """
+import os
 import pathlib
 import sys
 
@@ -12,6 +13,17 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 from organisation import Site  # noqa: E402
 from weir_harness import Weir  # noqa: E402
+
+
+# With WEIR_QUICK these are left out: most of their time goes to a real Slurm, to moto, and to programs that are slow on purpose. The run
+# without it has them all.
+SLOW = {"test_slurm_provider.py", "test_slurm_to_ec2.py", "test_ec2.py", "test_exec_provider.py"}
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if os.environ.get("WEIR_QUICK") and item.path.name in SLOW:
+            item.add_marker(pytest.mark.skip(reason="not quick: Slurm, moto and slow programs"))
 
 
 @pytest.fixture
