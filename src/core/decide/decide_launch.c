@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/must.h"
 #include "core/decide/decide.h"
+#include "core/decide/decide_leave.h"
 #include "core/decide/settle.h"
 #include "core/decide/step.h"
 #include "core/model/launch.h"
@@ -89,7 +90,7 @@ enum verdict decide_launch_stop(struct step *step)
     }
     const struct node *node = query_node(step->core, launch->node);
     if (step->in->launch.requeue && node != NULL && node->instance_count > 0) {
-        settle_node_stop(step, node->id);
+        decide_leave_tasks(step, node->id, BUSY_REQUEUE);
     } else {
         decide_launch_end(step, launch, step->in->launch.requeue ? "its time is nearly over" : "");
     }

@@ -33,15 +33,6 @@ static void requeue(struct step *step, const struct core *core, const struct ins
     }
 }
 
-static void kill_task(struct step *step, const struct task *task)
-{
-    const task_id id = task->id;
-    if (!task->kill_asked) {
-        step_fact(step, FACT_TASK_KILL_ASKED)->task.task = id;
-        settle_stop(step, id, END_KILLED, false);
-    }
-}
-
 void decide_leave_tasks(struct step *step, node_id node, enum busy busy)
 {
     struct attempt_key cursor = {0};
@@ -55,7 +46,7 @@ void decide_leave_tasks(struct step *step, node_id node, enum busy busy)
             return;
         }
         if (busy == BUSY_KILL) {
-            kill_task(step, query_task(core, instance->task));
+            decide_task_end(step, query_task(core, instance->task));
         } else if (instance->state != INSTANCE_STOPPING) {
             requeue(step, core, instance);
         }

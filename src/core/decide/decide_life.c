@@ -64,6 +64,24 @@ static void launches_end(struct step *step, pool_id pool)
     }
 }
 
+/* Refuses where a user has locked nodes of the pool's provider: these nodes would keep the pool from being empty for ever. Looks
+ * at all nodes of the pool: closing a pool is rare. */
+static bool locked_refuse(struct step *step, const struct pool *pool)
+{
+    uint32_t locked = 0;
+    const struct node *node = NULL;
+    while ((node = query_pool_node_next(step->core, pool->id,
+                                        node != NULL ? node->id : (node_id){0})) != NULL) {
+        locked += node->locked && node->launch.v != 0;
+    }
+    if (locked > 0) {
+        struct reason *reason = step_refuse(step, REASON_NODES_LOCKED, "");
+        reason->pool = pool->id;
+        reason->have = locked;
+    }
+    return locked > 0;
+}
+
 /* The next task that holds a place in the pool, behind the key. False: there is none. */
 static bool running_next(const struct core *core, pool_id pool, struct okey *key)
 {
@@ -77,13 +95,11 @@ static void tasks_stop(struct step *step, pool_id pool, enum end_cause cause)
     struct okey key = {{(uint64_t)pool.v << 32, 0, 0, 0}};
     while (running_next(step->core, pool, &key)) {
         const task_id task = {key.at[3]};
-        if (query_task(step->core, task)->kill_asked) {
-            continue;
-        }
         if (cause == END_KILLED) {
-            step_fact(step, FACT_TASK_KILL_ASKED)->task.task = task;
+            decide_task_end(step, query_task(step->core, task));
+        } else if (!query_task(step->core, task)->kill_asked) {
+            settle_stop(step, task, cause, true);
         }
-        settle_stop(step, task, cause, cause != END_KILLED);
     }
 }
 
@@ -96,6 +112,9 @@ enum verdict decide_life_close(struct step *step)
     }
     if (pool->life.phase == PHASE_DELETE) {
         return decide_life_refuse(step, pool);
+    }
+    if (pool->life.phase == PHASE_OPEN && locked_refuse(step, pool)) {
+        return VERDICT_CONFLICT;
     }
     const pool_id id = pool->id;
     const bool kill = step->in->pool.kill;
@@ -147,6 +166,9 @@ enum verdict decide_life_delete(struct step *step)
     }
     if (now) {
         return delete_now(step, pool);
+    }
+    if (locked_refuse(step, pool)) {
+        return VERDICT_CONFLICT;
     }
     const pool_id id = pool->id;
     const uint32_t live = pool->launch_live;

@@ -261,6 +261,13 @@ enum verdict decide_node_edit(struct step *step)
     if (!spec_limits_node(&labels, &limit, &max)) {
         return step_refuse_limit(step, limit, max);
     }
+    const struct launch *launch = query_launch(step->core, node->launch);
+    if (edit->fields & NODE_EDIT_DRAIN && !edit->drain && launch != NULL &&
+        launch->state == LAUNCH_ENDING) {
+        step_refuse(step, REASON_WRONG_STATE, "leaving: its provider ends the machine")->node =
+            node->id;
+        return VERDICT_CONFLICT;
+    }
     const bool drains =
         edit->fields & NODE_EDIT_BUSY && edit->fields & NODE_EDIT_DRAIN && edit->drain;
     if (drains && decide_leave_refused(step, node, edit->busy)) {

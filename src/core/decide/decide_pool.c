@@ -21,7 +21,8 @@
 
 static const char default_name[] = POOL_DEFAULT_NAME;
 
-/* Is there a selector on the pool `default`? It takes the nodes that no selector matches. */
+/* Does the spec give the pool `default` a selector? The pool `default` takes the nodes that no selector matches, so it may have
+ * none. */
 static bool selector_out_of_place(const struct pool_spec *spec)
 {
     return spec->selector_count > 0 && strcmp(spec->name, default_name) == 0;

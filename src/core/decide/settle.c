@@ -373,20 +373,3 @@ void settle_node(struct step *step, node_id node)
                                               .at_ms = step->in->now_ms});
     }
 }
-
-void settle_node_stop(struct step *step, node_id node)
-{
-    struct attempt_key key = {0};
-    const struct instance *instance;
-    while ((instance = query_node_instance_next(step_state(step), node, &key)) != NULL) {
-        const struct task *task = query_task(step_state(step), instance->task);
-        if (instance->state == INSTANCE_STOPPING) {
-            continue;
-        }
-        if (task->gang) {
-            settle_stop(step, task->id, END_PREEMPTED, true);
-        } else {
-            settle_stop_one(step, task, instance, END_PREEMPTED);
-        }
-    }
-}

@@ -23,9 +23,6 @@ int64_t settle_report_ms(const struct step *step, const struct instance *instanc
 /* Gives up every attempt on a node. */
 void settle_node(struct step *step, node_id node);
 
-/* Tells every attempt on a node to stop, as an eviction does: the tasks have their grace and wait again. */
-void settle_node_stop(struct step *step, node_id node);
-
 /* Ends a task that has no active instance, and handles the tasks that wait for it. The task is archived when
  * no other task waits for it any more. */
 void settle_task(struct step *step, task_id id, enum task_state state, enum end_cause cause,

@@ -92,7 +92,7 @@ enum {
 
 /* Edits that change the request of an instance. */
 enum { TASK_EDIT_REQUEST = TASK_EDIT_resources | TASK_EDIT_avoid | TASK_EDIT_node_labels };
-/* NODE_EDIT_LOCK and NODE_EDIT_BUSY are not part of the fact node-edited: they have facts of their own. */
+/* The fact node-edited has no NODE_EDIT_LOCK and no NODE_EDIT_BUSY: what these two change is told by the facts node-locked and node-leaving. */
 enum { NODE_EDIT_DRAIN = 1, NODE_EDIT_LABELS = 2, NODE_EDIT_LOCK = 4, NODE_EDIT_BUSY = 8 };
 enum { NODE_EDIT_STORED = NODE_EDIT_DRAIN | NODE_EDIT_LABELS };
 

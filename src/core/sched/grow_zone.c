@@ -57,7 +57,7 @@ static bool has_probe(const struct core *core, const struct pool *pool, const st
     return false;
 }
 
-/* Asks again in each zone whose retry moment has come, for one node. Returns the next such moment; 0: none. */
+/* Asks the provider for one node in each zone whose retry moment has come. Returns the next retry moment of a zone; 0: there is none. */
 static int64_t probes_ask(const struct core *core, const struct pool *pool,
                           const struct flavor *flavor, uint32_t wanted, const struct input *in,
                           struct facts *out)

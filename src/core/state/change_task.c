@@ -172,7 +172,8 @@ static void running_update(struct core *core, const struct task *task, const str
     }
 }
 
-/* A pool that closes is closed once no task runs. */
+/* Changes the number of the pool's tasks that hold places. A closing pool is closed when this number is 0, so the life of such a
+ * pool is looked at again. */
 static void running_add(struct core *core, pool_id id, int sign)
 {
     struct pool *pool = change_pool_edit(core, id);

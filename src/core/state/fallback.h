@@ -52,7 +52,7 @@ void fallback_admit(struct core *core, struct task *task);
 void fallback_conditions_set(struct core *core, const struct task *task,
                              const struct task_spec *spec);
 
-/* Opens the pool and all pools before it. The caller closes the task. */
+/* Opens `pool` for the task, and all pools that stand before `pool` in the task's list. The caller calls change_task_close() afterwards. */
 void fallback_open(struct core *core, struct task *task, pool_id pool, enum fallback_why why);
 
 /* The task gets a place, or is promised one, in this open pool: the pool becomes its home. The caller closes the task. */

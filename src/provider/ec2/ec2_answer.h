@@ -49,7 +49,7 @@ struct ec2_error {
     const char *words; /* "Code: message" in EC2's own words */
 };
 
-/* The answer to RunInstances or DescribeInstances. */
+/* What EC2 answers to the calls RunInstances and DescribeInstances: the machines, and how to ask for the next page. */
 must_use enum err ec2_answer_machines(struct str body, struct arena *arena,
                                       struct ec2_machines *ret, struct error *e);
 

@@ -38,7 +38,7 @@ struct sigv4_request {
 enum { SIGV4_DATE_MAX = 17 };
 void sigv4_date(int64_t time_s, char *ret);
 
-/* The key that signs requests of one day (YYYYMMDD), region and service. */
+/* Derives the key that signs the requests of one day (written YYYYMMDD) to one service in one region. */
 void sigv4_key(const char *secret, const char *day, const char *region, const char *service,
                uint8_t *ret);
 
