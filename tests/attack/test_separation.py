@@ -26,7 +26,7 @@ def pids(weir):
 
 
 @as_root
-@pytest.mark.parametrize("user", [None, 300000 + os.getpid() % 100000])
+@pytest.mark.parametrize("user", [None, 300000 + os.getpid() % 100000], ids=["the-usual-user", "a-user-of-its-own"])
 def test_no_task_reads_the_memory_or_environment_of_weir(weir_factory, user):
     """As root and as an ordinary user, whose tasks are the same user as Weir itself."""
     weir = weir_factory("--slots", "2", user=user)

@@ -57,7 +57,7 @@ def test_a_busy_node_moves_when_its_task_has_ended_and_the_server_was_killed_bet
     [task] = s.stay("rd1", gpus=1)
     s.wait_until(lambda: task in s.running(), "the task to run")
     refused = s.weir("node", "label", "n1", "size=big", "--busy", "refuse", check=False)
-    assert refused.returncode == 5 and "in use" in refused.stderr, refused
+    assert refused.returncode == 5 and "node 'n1' runs 1 instance" in refused.stderr, refused
     dry = s.weir("node", "label", "n1", "size=big", "--busy", "kill", "--dry-run", check=False)
     assert dry.returncode == 8 and str(task) in dry.stdout, dry
     assert "size" not in node(s, "n1")["labels"]
