@@ -86,6 +86,15 @@ def test_each_scope_opens_its_routes_and_no_other(shared, tokens, method, path, 
     assert (answer.status == 403) == (scope not in allowed(method, path)), (answer.status, answer.body)
 
 
+def test_the_lines_for_new_machines_are_for_administrators(shared, tokens):
+    provider = {"type": "ec2", "max": 0, "region": "eu-west-1", "image": "ami-1", "instance_type": "t3.micro", "user_data": "echo abracadabra"}
+    assert shared.call("POST", "pools", {"name": "lines", "provider": provider}).status == 201
+    for path in ("pools", "pools/lines", "state"):
+        assert b"abracadabra" not in shared.call("GET", path, token=tokens["read"]).body, path
+    assert shared.call("GET", "pools/lines").json["provider"]["user_data"] == "echo abracadabra"
+    assert b"abracadabra" in shared.call("GET", "pools").body
+
+
 def test_a_revoked_token_is_no_token(shared):
     made = shared.call("POST", "tokens", {"scope": "read", "name": "ann"}).json
     assert shared.call("GET", "whoami", token=made["token"]).json["name"] == "ann"
