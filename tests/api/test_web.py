@@ -51,8 +51,11 @@ def test_the_page_is_asked_for_again_and_may_load_only_this_servers_files(page):
     policy = dict(part.strip().split(" ", 1) for part in page.headers["Content-Security-Policy"].split(";"))
     assert policy["default-src"] == "'none'"
     assert policy["frame-ancestors"] == "'none'"
-    assert "script-src" not in policy  # there is no script yet
-    assert set(policy.values()) <= {"'none'", "'self'"}
+    assert policy["script-src"] == policy["style-src"] == policy["connect-src"] == "'self'"
+    assert set(policy.values()) <= {"'none'", "'self'", "'self' data:"}
+    assert policy["img-src"] == "'self' data:"
+    assert page.headers["X-Frame-Options"] == "DENY"
+    assert page.headers["Cross-Origin-Opener-Policy"] == "same-origin"
     assert page.headers["X-Content-Type-Options"] == "nosniff"
     assert page.headers["Referrer-Policy"] == "no-referrer"
 
