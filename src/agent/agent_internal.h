@@ -28,7 +28,7 @@ struct agent {
     struct loop_fd *inbox_watch;
     struct reporter *reporter;
     struct stream *stream;
-    struct asker *asker;
+    struct ask_thread *asker;
     int lock_fd;
     struct loop_timer *lock_timer; /* the next look at the lock */
 

@@ -21,7 +21,7 @@ struct asker_job {
     const char *credential;
 };
 
-struct asker {
+struct ask_thread {
     const struct agent_options *options;
     struct mailbox *jobs;
     struct report_client client;
@@ -29,7 +29,8 @@ struct asker {
     volatile int stop;
 };
 
-static void answer_post(struct asker *asker, const struct asker_job *job, const struct buf *answer)
+static void answer_post(struct ask_thread *asker, const struct asker_job *job,
+                        const struct buf *answer)
 {
     char path[PATH_BYTES];
     struct arena arena;
@@ -50,7 +51,7 @@ static void answer_post(struct asker *asker, const struct asker_job *job, const 
     arena_done(&arena);
 }
 
-static void job_do(struct asker *asker, struct asker_job *job)
+static void job_do(struct ask_thread *asker, struct asker_job *job)
 {
     if (job->url != NULL) {
         report_client_close(&asker->client);
@@ -74,7 +75,7 @@ static void job_do(struct asker *asker, struct asker_job *job)
 
 static void *run(void *ctx)
 {
-    struct asker *asker = ctx;
+    struct ask_thread *asker = ctx;
     struct asker_job *job;
     while ((job = mailbox_wait(asker->jobs)) != NULL) {
         if (asker->stop == 0) {
@@ -86,10 +87,10 @@ static void *run(void *ctx)
     return NULL;
 }
 
-must_use enum err asker_new(const struct agent_options *options, struct asker **ret,
+must_use enum err asker_new(const struct agent_options *options, struct ask_thread **ret,
                             struct error *e)
 {
-    struct asker *asker = xcalloc(1, sizeof *asker);
+    struct ask_thread *asker = xcalloc(1, sizeof *asker);
     asker->options = options;
     asker->client.options = options;
     asker->jobs = mailbox_new(ASKER_WAITING_MAX);
@@ -103,7 +104,7 @@ must_use enum err asker_new(const struct agent_options *options, struct asker **
     return ERR_OK;
 }
 
-bool asker_free(struct asker *asker)
+bool asker_free(struct ask_thread *asker)
 {
     if (asker == NULL) {
         return true;
@@ -129,9 +130,10 @@ static struct asker_job *job_new(void)
     return job;
 }
 
-static void job_send(struct asker *asker, struct asker_job *job, bool reserved)
+static void job_send(struct ask_thread *asker, struct asker_job *job, bool reserved)
 {
-    const bool sent = reserved ? mailbox_send_reserved(asker->jobs, job) : mailbox_send(asker->jobs, job);
+    const bool sent =
+        reserved ? mailbox_send_reserved(asker->jobs, job) : mailbox_send(asker->jobs, job);
     if (!sent) {
         log_warn("too many questions of the server wait, dropping one");
         arena_done(&job->arena);
@@ -139,7 +141,7 @@ static void job_send(struct asker *asker, struct asker_job *job, bool reserved)
     }
 }
 
-void asker_session(struct asker *asker, const char *url, const char *credential)
+void asker_session(struct ask_thread *asker, const char *url, const char *credential)
 {
     struct asker_job *job = job_new();
     job->url = arena_str(&job->arena, url);
@@ -147,7 +149,7 @@ void asker_session(struct asker *asker, const char *url, const char *credential)
     job_send(asker, job, true);
 }
 
-void asker_take(struct asker *asker, const struct agent_ask *ask)
+void asker_take(struct ask_thread *asker, const struct agent_ask *ask)
 {
     struct asker_job *job = job_new();
     job->ask = *ask;

@@ -5,16 +5,16 @@
 #include "agent/agent_options.h"
 #include "agent/inbox.h"
 
-struct asker;
+struct ask_thread;
 
-must_use enum err asker_new(const struct agent_options *options, struct asker **ret,
+must_use enum err asker_new(const struct agent_options *options, struct ask_thread **ret,
                             struct error *e);
 
 /* Ends the thread. False: the thread did not end in time, and its memory is not freed. */
-bool asker_free(struct asker *asker);
+bool asker_free(struct ask_thread *asker);
 
 /* The server has welcomed the agent at this address. */
-void asker_session(struct asker *asker, const char *url, const char *credential);
+void asker_session(struct ask_thread *asker, const char *url, const char *credential);
 
 /* Answers the question. A question that comes while too many wait is dropped; its asker times out. */
-void asker_take(struct asker *asker, const struct agent_ask *ask);
+void asker_take(struct ask_thread *asker, const struct agent_ask *ask);

@@ -34,12 +34,17 @@ static void errno_put(struct buf *out, int number, const char *path)
     struct error e;
     const bool absent = number == ENOENT || number == ENOTDIR;
     if (number == ELOOP || number == EXDEV) {
-        (void)fail(&e, ERR_DENIED, "'%.120s' is a link, or leads out of the task's directory; links are not followed",
-                   path);
+        (void)fail(
+            &e, ERR_DENIED,
+            "'%.120s' is a link, or leads out of the task's directory; links are not followed",
+            path);
     } else {
         (void)fail_errno(&e, ERR_IO, number, "'%.120s'", path[0] == '\0' ? "." : path);
     }
-    error_put(out, absent ? "not-found" : number == EACCES || number == ELOOP || number == EXDEV ? "denied" : "io",
+    error_put(out,
+              absent                                                   ? "not-found"
+              : number == EACCES || number == ELOOP || number == EXDEV ? "denied"
+                                                                       : "io",
               e.text);
 }
 
@@ -83,8 +88,9 @@ static int again_open(int fd, int flags)
 
 static void version_put(const struct stat *info, char *out)
 {
-    (void)snprintf(out, VERSION_MAX, "%" PRIx64 "-%" PRIx64 "-%" PRIx64 ".%09ld", (uint64_t)info->st_ino,
-                   (uint64_t)info->st_size, (uint64_t)info->st_mtim.tv_sec, info->st_mtim.tv_nsec);
+    (void)snprintf(out, VERSION_MAX, "%" PRIx64 "-%" PRIx64 "-%" PRIx64 ".%09ld",
+                   (uint64_t)info->st_ino, (uint64_t)info->st_size, (uint64_t)info->st_mtim.tv_sec,
+                   info->st_mtim.tv_nsec);
 }
 
 static void entry_put(struct json_out *j, const char *name, const struct stat *info)
@@ -112,7 +118,8 @@ static size_t names_read(DIR *entries, const struct agent_ask *ask, char ***ret,
 {
     VEC(char *) names = {0};
     const struct dirent *entry;
-    for (size_t looked = 0; looked < NAMES_LOOKED_MAX && (entry = readdir(entries)) != NULL; looked++) {
+    for (size_t looked = 0; looked < NAMES_LOOKED_MAX && (entry = readdir(entries)) != NULL;
+         looked++) {
         const char *name = entry->d_name;
         if (strcmp(name, ".") != 0 && strcmp(name, "..") != 0 && strcmp(name, ask->after) > 0) {
             vec_push(&names, xstrdup(name));
@@ -130,7 +137,8 @@ static size_t names_read(DIR *entries, const struct agent_ask *ask, char ***ret,
     return names.count < limit ? names.count : limit;
 }
 
-static void directory_put(int fd, const struct stat *info, const struct agent_ask *ask, struct buf *out)
+static void directory_put(int fd, const struct stat *info, const struct agent_ask *ask,
+                          struct buf *out)
 {
     const int readable = again_open(fd, O_DIRECTORY);
     DIR *entries = readable < 0 ? NULL : fdopendir(readable);
@@ -222,9 +230,9 @@ static void opened_put(int fd, uid_t owner, const struct agent_ask *ask, struct 
         piece_put(fd, &info, ask, out);
     } else {
         error_put(out, "invalid",
-                  S_ISDIR(info.st_mode) ? "the path is a directory" :
-                  S_ISLNK(info.st_mode) ? "the path is a link; links are not followed"
-                                        : "the path is neither a file nor a directory");
+                  S_ISDIR(info.st_mode)   ? "the path is a directory"
+                  : S_ISLNK(info.st_mode) ? "the path is a link; links are not followed"
+                                          : "the path is neither a file nor a directory");
     }
 }
 
@@ -243,7 +251,8 @@ void taskfiles_answer(const char *dir, const struct agent_ask *ask, struct buf *
     const int base = base_open(dir, ask);
     if (base < 0 || fstat(base, &info) != 0) {
         error_put(out, "not-found",
-                  "the instance has no directory on its node: it wrote no file, or the directory was cleaned up");
+                  "the instance has no directory on its node: it wrote no file, or the directory "
+                  "was cleaned up");
     } else {
         const int fd = below_open(base, ask->path);
         if (fd < 0) {

@@ -75,8 +75,10 @@ void asks_send(struct call *call, const char *node, struct agent_ask *ask, ask_t
     ask->id = ++asks->last;
     struct agent_order order = {.type = AGENT_ASK, .ask = *ask};
     if (!host->agent_order(host->ctx, node, &order)) {
-        call_failf(call, ERR_CONFLICT, "", "node '%s' is not connected; its files can be read when "
-                   "its agent is back", node);
+        call_failf(call, ERR_CONFLICT, "",
+                   "node '%s' is not connected; its files can be read when "
+                   "its agent is back",
+                   node);
         return;
     }
     struct ask_wait *wait = xcalloc(1, sizeof *wait);
@@ -89,7 +91,7 @@ void asks_send(struct call *call, const char *node, struct agent_ask *ask, ask_t
     call_park(call, wait_gone, wait);
 }
 
-void agent_answer(struct call *call)
+void asks_answer(struct call *call)
 {
     struct asks *asks = call->api->asks;
     uint64_t id = 0;

@@ -28,4 +28,4 @@ void asks_free(struct asks *asks); /* no question may be under way */
 void asks_send(struct call *call, const char *node, struct agent_ask *ask, ask_then_fn then);
 
 /* POST /agent/answers */
-void agent_answer(struct call *call);
+void asks_answer(struct call *call);

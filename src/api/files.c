@@ -77,8 +77,7 @@ static void answered(struct call *call, struct str body)
     struct error e;
     const char *word = NULL;
     const char *text = "";
-    if (doc_json_parse(call_arena(call), body, &answer, &e) != ERR_OK ||
-        answer->kind != DOC_MAP) {
+    if (doc_json_parse(call_arena(call), body, &answer, &e) != ERR_OK || answer->kind != DOC_MAP) {
         call_failf(call, ERR_IO, "", "node '%s' answered with what is not understood", ask->node);
         return;
     }
@@ -137,7 +136,8 @@ static bool ask_begin(struct call *call)
     task_id id;
     const char *path = call_query(call, "path");
     const char *after = call_query(call, "after");
-    *ask = (struct files_ask){.ask = {.what = list ? FILES_ASK_LIST : FILES_ASK_READ, .limit = limit_max}};
+    *ask = (struct files_ask){
+        .ask = {.what = list ? FILES_ASK_LIST : FILES_ASK_READ, .limit = limit_max}};
     if (!call_task_id(call, &id) ||
         !call_query_u64(call, "index", TASK_INSTANCES_MAX, &ask->index) ||
         !call_query_u64(call, "offset", INT64_MAX, &ask->ask.offset) ||

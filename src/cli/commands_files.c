@@ -12,8 +12,9 @@ const struct command commands_files[] = {
     {.name = "task files",
      .args = "TASK[.INSTANCE] [PATH]",
      .help = "list the directory of a task on its node",
-     .more = "The directory is there while the task runs, and after its end until the node's clean-up\n"
-             "takes it. Without an instance: instance 0. Links are shown and never followed.",
+     .more =
+         "The directory is there while the task runs, and after its end until the node's clean-up\n"
+         "takes it. Without an instance: instance 0. Links are shown and never followed.",
      .examples = "weir task files 12\nweir task files 12.3 out",
      .groups = {flags_json},
      .args_min = 1,
@@ -23,7 +24,8 @@ const struct command commands_files[] = {
     {.name = "task get",
      .args = "TASK[.INSTANCE] PATH…",
      .help = "fetch files and directories from the directory of a task",
-     .more = "A directory is fetched with all files below it. `.` fetches everything. Links, pipes and\n"
+     .more = "A directory is fetched with all files below it. `.` fetches everything. Links, pipes "
+             "and\n"
              "devices are left out.",
      .examples = "weir task get 12 model.bin\nweir task get 12.3 out logs -o results",
      .groups = {flags_get},

@@ -4,7 +4,7 @@
 #include "wire/start_order.h"
 
 void agents_orders_add(const struct agents *agents, struct agent_order *order, uint32_t incarnation,
-                      struct buf *out)
+                       struct buf *out)
 {
     order->epoch = query_epoch(ledger_core(agents->o.ledger));
     order->fact = ledger_seq_committed(agents->o.ledger);

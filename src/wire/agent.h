@@ -160,7 +160,7 @@ struct agent_stop {
  * POST /agent/answers?ask=ID. An agent that does not know `what` answers so. */
 struct agent_ask {
     uint64_t id;
-    const char *what;  /* "files": a directory or what a file is; "file": a piece of a file */
+    const char *what; /* "files": a directory or what a file is; "file": a piece of a file */
     uint64_t task;
     uint64_t instance; /* INSTANCE_ID, which names the job directory */
     const char *path;  /* below the job directory; "": the job directory itself */
