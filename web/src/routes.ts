@@ -1,6 +1,7 @@
 // routes.ts - the table of views: one line per view. SPDX-License-Identifier: Apache-2.0
 import type { ComponentType } from 'preact';
 import { HomeView } from './views/home';
+import { MapView } from './views/map';
 
 export interface Route {
   path: string; title: string; view: ComponentType;
@@ -12,4 +13,5 @@ export interface Route {
 
 export const routes: Route[] = [
   { path: '/', title: 'Home', nav: 'Home', key: 'h', view: HomeView },
+  { path: '/map', title: 'Slot map', nav: 'Map', key: 'm', view: MapView },
 ];
