@@ -15,7 +15,7 @@ struct cgroup {
     int dir_fd;    /* the directory in the unified tree; -1: there is no such tree */
     int events_fd; /* its file cgroup.events; -1 likewise */
     bool killed;
-    bool used; /* an attempt has had it */
+    bool used;                   /* an attempt has had it */
     struct cgroup_limits limits; /* what is set in the kernel */
     uint64_t cpu_ms_before;      /* what earlier tasks used of this cgroup */
     uint64_t oom_kills_before;

@@ -68,8 +68,8 @@ static bool path_join(struct str point, struct str root, struct str path, char *
     while (path.len > 0 && path.p[path.len - 1] == '/') {
         path.len--;
     }
-    const int len = snprintf(out, AGENT_PATH_MAX, "%.*s%.*s", (int)point.len, point.p,
-                             (int)path.len, path.p);
+    const int len =
+        snprintf(out, AGENT_PATH_MAX, "%.*s%.*s", (int)point.len, point.p, (int)path.len, path.p);
     return len > 0 && len < AGENT_PATH_MAX - 64;
 }
 

@@ -83,8 +83,8 @@ unsigned cgroup_limit(struct cgroups *groups, struct cgroup *group,
     unsigned refused = 0;
     struct cgroup_limits *now = &group->limits;
     const struct cgroup_tree *tree = cgroup_tree_of(groups, CGROUP_CPU);
-    if (tree != NULL && (limits->cpu_milli != now->cpu_milli ||
-                         limits->cpu_limit_milli != now->cpu_limit_milli)) {
+    if (tree != NULL &&
+        (limits->cpu_milli != now->cpu_milli || limits->cpu_limit_milli != now->cpu_limit_milli)) {
         cgroup_path(tree, group, path);
         refused |= cpu_set(tree, path, limits) ? 0 : CGROUP_CPU;
     }
@@ -180,7 +180,8 @@ void cgroup_limit_counters(const struct cgroups *groups, struct cgroup *group)
     group->used = true;
 }
 
-void cgroup_limit_use(const struct cgroups *groups, const struct cgroup *group, struct cgroup_use *ret)
+void cgroup_limit_use(const struct cgroups *groups, const struct cgroup *group,
+                      struct cgroup_use *ret)
 {
     const uint64_t cpu_ms = cpu_ms_read(groups, group);
     *ret = (struct cgroup_use){0};

@@ -41,13 +41,13 @@ void unprevented_tell(struct agent *agent)
         held = has ? list_add(agent, held, each[i].name) : held;
         missing = has ? missing : list_add(agent, missing, each[i].name);
     }
-    agent->node.limits = arena_fmt(&agent->arena, "cgroups %s%s%s",
-                                   cgroup_layout_mode_name(agent->cgroup_mode),
-                                   held[0] == '\0' ? "" : ": ", held);
+    agent->node.limits =
+        arena_fmt(&agent->arena, "cgroups %s%s%s", cgroup_layout_mode_name(agent->cgroup_mode),
+                  held[0] == '\0' ? "" : ": ", held);
     agent->node.unprevented = by_account(agent);
     if (missing[0] != '\0') {
-        agent->node.unprevented =
-            arena_fmt(&agent->arena, "%.200s; more %s than a task holds", agent->node.unprevented, missing);
+        agent->node.unprevented = arena_fmt(&agent->arena, "%.200s; more %s than a task holds",
+                                            agent->node.unprevented, missing);
     }
     log_info("what this node cannot prevent", kv_str("what", agent->node.unprevented),
              kv_str("limits", agent->node.limits));
