@@ -1,6 +1,10 @@
 // routes.ts - the table of views: one line per view. SPDX-License-Identifier: Apache-2.0
 import type { ComponentType } from 'preact';
 import { HomeView } from './views/home';
+import { QueueView } from './views/queue';
+import { SubmitView } from './views/submit';
+import { TaskView } from './views/task';
+import { TasksView } from './views/tasks';
 
 export interface Route {
   path: string; title: string; view: ComponentType;
@@ -12,4 +16,8 @@ export interface Route {
 
 export const routes: Route[] = [
   { path: '/', title: 'Home', nav: 'Home', key: 'h', view: HomeView },
+  { path: '/tasks', title: 'Tasks', nav: 'Tasks', key: 't', view: TasksView },
+  { path: '/tasks/:id', title: 'Task', view: TaskView },
+  { path: '/submit', title: 'Submit a task', key: 's', view: SubmitView },
+  { path: '/queue', title: 'Queue', nav: 'Queue', key: 'q', view: QueueView },
 ];
