@@ -8,6 +8,7 @@
 #include "api/api.h"
 
 #include "api/api_internal.h"
+#include "api/asks.h"
 #include "api/events.h"
 #include "api/handlers.h"
 #include "api/route.h"
@@ -25,6 +26,7 @@ struct api *api_new(const struct api_options *options)
     api->o = *options;
     api->watches = watches_new();
     api->events = events_streams_new(api);
+    api->asks = asks_new(api);
     return api;
 }
 
@@ -34,6 +36,7 @@ void api_free(struct api *api)
         return;
     }
     events_streams_free(api->events);
+    asks_free(api->asks);
     watches_free(api->watches);
     free(api);
 }

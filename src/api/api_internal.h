@@ -8,6 +8,7 @@
 #include "store/store.h"
 
 struct event_streams;
+struct asks;
 
 enum { STATUS_CLASSES = 6 };
 
@@ -35,6 +36,7 @@ struct api {
     struct token_uses uses;
     struct watches *watches;
     struct event_streams *events;
+    struct asks *asks;
     struct session_links links;
     uint64_t answers[STATUS_CLASSES]; /* by the first digit of the status */
     uint64_t submitted;               /* tasks submitted so far */
