@@ -1,6 +1,6 @@
 // events.tsx - what happened, who did it, and by which rule. SPDX-License-Identifier: Apache-2.0
 import { useEffect, useState } from 'preact/hooks';
-import { absolute, num } from '../lib/format';
+import { bytes, num } from '../lib/format';
 import { on, onReset, pastEvents, type Ev } from '../lib/live';
 import { Button, NodeLink, PoolLink, TaskLink, Time } from './base';
 
@@ -37,11 +37,11 @@ const WORDS: Record<string, string> = {
   'pool-set': 'set', 'pool-state': 'changed its state', 'pool-closing': 'closing', 'pool-pending-delete': 'deleted; it can be restored', 'pool-restored': 'restored', 'pool-deleted': 'gone for good', 'pool-replacing': 'replaces its nodes', 'flavor-waits': 'waits for its flavor', 'quota-set': 'a quota was set',
 };
 
-const HIDDEN = new Set(['seq', 'time', 'type', 'actor', 'cause', 'task', 'pool', 'node', 'message', 'incarnation', 'work_lost', 'victim', 'taker', 'at', 'index', 'rule', 'claimant', 'epoch']);
+const HIDDEN = new Set(['seq', 'time', 'type', 'actor', 'cause', 'task', 'pool', 'node', 'message', 'incarnation', 'work_lost', 'victim', 'taker', 'at', 'index', 'rule', 'claimant', 'epoch', 'key', 'workdir_used', 'again', 'user', 'project', 'kind']);
 
 function detail(e: Ev): string {
   if (typeof e.message === 'string' && e.message) return e.message;
-  return Object.entries(e).filter(([k, v]) => !HIDDEN.has(k) && v !== '' && v !== null && v !== undefined && typeof v !== 'object').map(([k, v]) => `${k} ${typeof v === 'number' ? num(v) : String(v)}`).join(', ')
+  return Object.entries(e).filter(([k, v]) => !HIDDEN.has(k) && v !== '' && v !== null && v !== undefined && typeof v !== 'object').map(([k, v]) => `${k.replace(/_/g, ' ')} ${/^memory/.test(k) ? bytes(Number(v)) : typeof v === 'number' ? num(v) : String(v)}`).join(', ')
     + (Array.isArray(e.devices) && e.devices.length ? `, devices ${e.devices.join(', ')}` : '');
 }
 
@@ -58,7 +58,7 @@ export function EventList({ events, ready, cut, show, empty = 'Nothing has happe
       <ol class="events" aria-label="Events">
         {(all ? lines : lines.slice(0, FIRST)).map((e) => (
           <li key={e.seq} data-event={e.type}>
-            <time dateTime={e.time} title={absolute(e.time)} class="faint"><Time at={e.time} /></time>
+            <span class="faint"><Time at={e.time} /></span>
             <span>
               <b>{WORDS[e.type] ?? e.type}</b>
               {show?.includes('task') && e.task !== undefined && <> <TaskLink id={e.task} /></>}

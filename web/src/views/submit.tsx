@@ -82,7 +82,7 @@ function Trial({ body, trial }: { body: Record<string, unknown>; trial: ReturnTy
       {dry && !start && wait && <p class="note warn" data-trial="wait">Would wait: {wait.reason?.message}.</p>}
       {dry && !start && !wait && <p class="note" data-trial="accepted">Would be accepted{body.stage ? ' and held back until it is started' : ''}.</p>}
       {dry && (dry.stops_total > 0 || dry.launches_total > 0 || dry.warnings.length > 0) && <DryRunView dry={dry} />}
-      <Command text={submitCommand(body)} />
+      {Boolean(body.entrypoint) && <Command text={submitCommand(body)} />}
     </Card>
   );
 }

@@ -47,7 +47,7 @@ function Why({ t }: { t: Task }) {
             <ul class="task-near">{x.nearest.slice(0, 6).map((n) => <li key={n.node}><NodeLink name={n.node} />: {n.message}</li>)}</ul>
           </Gate>
         )}
-        {x.keeping && <Gate open={x.keeping.code === 'holds'}>{x.keeping.message}{x.keeping.until && `, from ${absolute(x.keeping.until)} on`}.</Gate>}
+        {x.keeping && <Gate open={x.keeping.code === 'holds'}>{x.keeping.message[0].toUpperCase() + x.keeping.message.slice(1)}{x.keeping.until && `, from ${absolute(x.keeping.until)} on`}.</Gate>}
         {x.reserved_until && <Gate open={true}>It is to start by {absolute(x.reserved_until)}.</Gate>}
         {x.fallback?.open.map((p) => <Gate key={p.pool} open={null}>Considered in <PoolLink name={p.pool} />{p.reason && <>: {p.reason.message}</>}.</Gate>)}
         {x.fallback?.next && <Gate open={null}>Next pool: <PoolLink name={x.fallback.next.pool} />{x.fallback.next.at && `, at ${absolute(x.fallback.next.at)}`}.</Gate>}
