@@ -79,7 +79,7 @@ function Edit({ l, close }: { l: Line; close: () => void }) {
       title: `Quota of ${l.account} in pool ${l.pool}`, verb: 'Set the quota',
       command: `weir quota set ${quote(l.account)}${l.kind === 'department' ? ' --department' : ''} --pool ${quote(l.pool)} ${l.resource}=${guaranteed.trim() || 'default'} --limit ${l.resource}=${limit.trim() || 'unlimited'} --weight ${weight}`,
       text: <p>{l.resource}: guaranteed {guaranteed.trim() || 'by default'}, limit {limit.trim() || 'none'}, weight {weight}. Now: {sentence(l)}.</p>,
-      call: { method: 'PATCH', path: '/quotas', body: bodyOf(l, guaranteed, limit, weight) },
+      calls: [{ method: 'PATCH', path: '/quotas', body: bodyOf(l, guaranteed, limit, weight) }],
     });
   };
   return (
@@ -141,7 +141,7 @@ export function LevelsView() {
         <li><span class="vessel-key-line" aria-hidden="true" />guarantee</li><li><span class="vessel-key-rim" aria-hidden="true" />limit</li><li><span class="dot vessel-key-demand" aria-hidden="true" />asked for and not held</li>
       </ul>
       {lines.data && items.length === 0 && <Card><Empty title="No pool has quotas yet"><p>Vessels show up once a pool has nodes, tasks or quotas.</p></Empty></Card>}
-      {[...groups].map(([key, group]) => <Basin key={key} lines={group} pool={group[0].pool} resource={group[0].resource} edit={setEditing} />)}
+      {[...groups].filter(([, group]) => pool !== '' || group.some((l) => l.allocated + l.demand + (l.guaranteed ?? 1) > 0)).map(([key, group]) => <Basin key={key} lines={group} pool={group[0].pool} resource={group[0].resource} edit={setEditing} />)}
       {lines.data?.next && <p class="note warn">The first {num(items.length)} lines are shown. Choose a pool.</p>}
       {editing && <Edit l={editing} close={() => setEditing(null)} />}
     </>

@@ -88,7 +88,7 @@ export function colours(): Colours {
 }
 
 // Hues far apart, in two depths; the names of a fleet choose by their hash, and a taken one leads to the next.
-const HUES = [200, 28, 275, 145, 340, 52, 225, 95, 310, 172, 10, 255];
+const HUES = [205, 28, 275, 140, 340, 50, 240, 95, 310, 178];
 const DEPTHS = 2;
 export type Paint = Map<string, string>;
 
