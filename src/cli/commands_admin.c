@@ -169,6 +169,8 @@ static const struct flag flags_agent[] = {
     {"run-as", 0, FLAG_TEXT, "USER", "as root: run tasks as this user", COMPLETE_NONE, NULL},
     {"task-uids", 0, FLAG_TEXT, "A-B",
      "as root: a user of its own for each task, out of these uids", COMPLETE_NONE, NULL},
+    {"task-pids", 0, FLAG_NUMBER, "N", "most processes and threads of one task (default 8192)",
+     COMPLETE_NONE, NULL},
     {"stop-after", 0, FLAG_DURATION, "D",
      "stop all tasks when the server is unreachable for so long (default: never)", COMPLETE_NONE,
      NULL},
