@@ -1,5 +1,6 @@
 // routes.ts - the table of views: one line per view. SPDX-License-Identifier: Apache-2.0
 import type { ComponentType } from 'preact';
+import { AdminView } from './views/admin';
 import { HomeView } from './views/home';
 import { LevelsView } from './views/levels';
 import { MapView } from './views/map';
@@ -34,4 +35,6 @@ export const routes: Route[] = [
   { path: '/new/pool', title: 'Create a pool', view: NewPoolView, admin: true },
   { path: '/nodes', title: 'Nodes', nav: 'Nodes', key: 'n', view: NodesView },
   { path: '/nodes/:name', title: 'Node', view: NodeView },
+  { path: '/admin', title: 'Administration', nav: 'Admin', key: 'a', view: AdminView, admin: true },
+  { path: '/admin/:tab', title: 'Administration', view: AdminView, admin: true },
 ];
