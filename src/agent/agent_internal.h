@@ -31,6 +31,7 @@ struct agent {
     struct ask_thread *asker;
     int lock_fd;
     struct loop_timer *lock_timer; /* the next look at the lock */
+    struct health *health;         /* NULL: the site has no check of its own */
 
     /* Members of keeper.c. */
     struct supclient *supervisor; /* NULL: no supervisor is connected */

@@ -213,6 +213,7 @@ struct pool_spec {
     /* "ZONE=COUNT", counts that sum to `nodes_fixed`; none: the pool takes nodes in any zone of its flavor */
     const char *const *zones;
     uint32_t zone_count;
+    uint32_t spare_nodes;   /* nodes that take no work until another node is lost */
     int64_t grow_period_ms; /* from one growth to the next; 0: growth at once */
     uint32_t headroom;      /* free slots that are kept ready */
     int64_t
