@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <unistd.h>
 
-enum { DESCRIPTOR_MAX = 1 << 20, SLOTS_LIMIT = 100000 };
+enum { DESCRIPTOR_MAX = 1 << 20, SLOTS_LIMIT = 100000, TASK_PIDS_LIMIT = 1 << 22 };
 
 enum agent_option_kind { KIND_TEXT, KIND_NUMBER, KIND_DURATION, KIND_FD, KIND_FLAG, KIND_LABEL };
 
@@ -39,6 +39,7 @@ static const struct option_row agent_rows[] = {
     ROW("name", KIND_TEXT, struct agent_options, name, 0),
     ROW("run-as", KIND_TEXT, struct agent_options, run_as, 0),
     ROW("task-uids", KIND_TEXT, struct agent_options, task_uids, 0),
+    ROW("task-pids", KIND_NUMBER, struct agent_options, task_pids, TASK_PIDS_LIMIT),
     ROW("resources", KIND_TEXT, struct agent_options, resources, 0),
     ROW("address", KIND_TEXT, struct agent_options, address, 0),
     ROW("label", KIND_LABEL, struct agent_options, labels, 0),
@@ -56,6 +57,7 @@ static const struct option_row supervisor_rows[] = {
     ROW("dir", KIND_TEXT, struct supervisor_options, dir, 0),
     ROW("run-as", KIND_TEXT, struct supervisor_options, run_as, 0),
     ROW("task-uids", KIND_TEXT, struct supervisor_options, task_uids, 0),
+    ROW("task-pids", KIND_NUMBER, struct supervisor_options, task_pids, TASK_PIDS_LIMIT),
     ROW("ready-fd", KIND_FD, struct supervisor_options, ready_fd, DESCRIPTOR_MAX),
 };
 

@@ -200,6 +200,7 @@ static const struct list_column node_fields[] = {
     {"labels", "labels", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_labels},
     {"address", "address", COLUMN_TEXT, "address", COLUMN_ALWAYS, NULL},
     {"version", "version", COLUMN_TEXT, "version", COLUMN_ALWAYS, NULL},
+    {"limits", "limits", COLUMN_TEXT, "limits", COLUMN_ALWAYS, NULL},
     {"unprevented", "cannot prevent", COLUMN_TEXT, "unprevented", COLUMN_ALWAYS, NULL},
     {"incarnation", "incarnation", COLUMN_NUMBER, "incarnation", COLUMN_WIDE, NULL},
     {"tasks", "attempts", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_task_list},

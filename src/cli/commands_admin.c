@@ -174,6 +174,8 @@ static const struct flag flags_agent[] = {
      COMPLETE_FILES, NULL},
     {"health-every", 0, FLAG_DURATION, "D", "how often the health check runs (default 1m)",
      COMPLETE_NONE, NULL},
+    {"task-pids", 0, FLAG_NUMBER, "N", "most processes and threads of one task (default 8192)",
+     COMPLETE_NONE, NULL},
     {"stop-after", 0, FLAG_DURATION, "D",
      "stop all tasks when the server is unreachable for so long (default: never)", COMPLETE_NONE,
      NULL},

@@ -283,6 +283,7 @@ struct node_spec {
     const char *trouble;
     /* what tasks on this node could do to each other and to the node; "": an older agent, or nothing */
     const char *unprevented;
+    const char *limits; /* which limits of tasks the node can enforce, and how; "": unknown */
     /* neither the agent nor a provider named the pool: the node belongs to the pool that its labels say */
     bool follows_labels;
 };
