@@ -101,9 +101,9 @@ static bool place_equal(struct trial *trial, struct asker *asker, const uint32_t
     return false;
 }
 
-/* Places the instances node by node. False: not all found places, and none has one. */
+/* Places the instances node by node. False: not all found places, and none has one; `*ret_some` says whether some had found a place. */
 static bool place_greedy(struct trial *trial, struct asker *asker, const uint32_t *indices,
-                         uint32_t count, const struct node **places)
+                         uint32_t count, const struct node **places, bool *ret_some)
 {
     const size_t mark = trial_mark(trial);
     const struct vector left = asker->left;
@@ -114,6 +114,7 @@ static bool place_greedy(struct trial *trial, struct asker *asker, const uint32_
         if (node == NULL) {
             trial_rollback(trial, mark);
             asker->left = left;
+            *ret_some = placed > 0;
             if (asker->trail != NULL && placed > 0) {
                 asker->trail->valid =
                     false; /* the rollback made nodes before the trail's end free again */
@@ -134,17 +135,18 @@ static bool place_greedy(struct trial *trial, struct asker *asker, const uint32_
 bool place_alike(struct trial *trial, struct asker *asker, const uint32_t *indices, uint32_t count,
                  const struct node **places)
 {
+    bool some = false;
     if (place_equal(trial, asker, indices, count, places) ||
-        place_greedy(trial, asker, indices, count, places)) {
+        place_greedy(trial, asker, indices, count, places, &some)) {
         return true;
     }
-    if (!asker->bounded || count == 1) {
+    if (!asker->bounded || !some) {
         return false;
     }
     /* The first nodes may have taken more cpu or memory with the slots than the other instances could spare. */
     asker->even = count;
     asker->whole = asker->left;
-    const bool placed = place_greedy(trial, asker, indices, count, places);
+    const bool placed = place_greedy(trial, asker, indices, count, places, &some);
     asker->even = 0;
     return placed;
 }
