@@ -7,6 +7,7 @@
 #include "cli/guild_look.h"
 #include "cli/guild_pass.h"
 #include "cli/guild_runner.h"
+#include "cli/guild_screen.h"
 #include "compat/guild/guild_home.h"
 #include "compat/guild/guild_start.h"
 #include "compat/guild/guild_words.h"
@@ -42,27 +43,62 @@ static int signals_open(void)
 
 /* ---- the loop ---- */
 
+/* What one descriptor of session_wait() belongs to. */
+struct waited {
+    struct guild_entry *entry;
+    int stream; /* -1: what the starter tells */
+};
+
+static size_t descriptors(const struct guild_session *session, struct pollfd *fds,
+                          struct waited *of)
+{
+    size_t count = 1;
+    for (size_t i = 0; i < session->entries.count && count + 3 < FDS_MAX; i++) {
+        struct guild_entry *entry = session->entries.at[i];
+        for (int stream = 0; stream < 2; stream++) {
+            if (entry->streams[stream] >= 0) {
+                of[count] = (struct waited){entry, stream};
+                fds[count++] = (struct pollfd){.fd = entry->streams[stream], .events = POLLIN};
+            }
+        }
+        if (entry->told >= 0) {
+            of[count] = (struct waited){entry, -1};
+            fds[count++] = (struct pollfd){.fd = entry->told, .events = POLLIN};
+        }
+    }
+    return count;
+}
+
+static int wait_ms(const struct guild_session *session)
+{
+    int64_t ms = session->flags.poll_ms;
+    const int due_ms = guild_screen_due_ms();
+    ms = session->remote != NULL && ms > REMOTE_LOOK_MS ? REMOTE_LOOK_MS : ms;
+    return (int)(due_ms >= 0 && due_ms < ms ? due_ms : ms);
+}
+
 /* Waits for a starter, a signal or the next look at the home. Returns false when a signal came. */
 static bool session_wait(struct guild_session *session, int signals)
 {
-    auto_free(freep) struct pollfd *fds = xcalloc(session->entries.count + 1, sizeof *fds);
-    auto_free(freep) struct guild_entry **of = xcalloc(session->entries.count + 1, sizeof(void *));
-    size_t count = 1;
+    const size_t room = session->entries.count * 3 + 1;
+    auto_free(freep) struct pollfd *fds = xcalloc(room, sizeof *fds);
+    auto_free(freep) struct waited *of = xcalloc(room, sizeof *of);
     fds[0] = (struct pollfd){.fd = signals, .events = POLLIN};
-    for (size_t i = 0; i < session->entries.count && count < FDS_MAX; i++) {
-        if (session->entries.at[i]->told >= 0) {
-            of[count] = session->entries.at[i];
-            fds[count++] = (struct pollfd){.fd = session->entries.at[i]->told, .events = POLLIN};
+    const size_t count = descriptors(session, fds, of);
+    const int ready = poll(fds, count, wait_ms(session));
+    for (size_t i = 1; ready > 0 && i < count; i++) {
+        if (fds[i].revents == 0) {
+            continue;
+        }
+        if (of[i].stream >= 0 && of[i].entry->streams[of[i].stream] == fds[i].fd) {
+            guild_runner_output(of[i].entry, of[i].stream);
+        } else if (of[i].stream < 0 && of[i].entry->told == fds[i].fd) {
+            guild_pass_told(session, of[i].entry);
+            guild_pass_run(session); /* what starts because of an end is logged behind this end */
         }
     }
-    const int64_t wait_ms = session->remote != NULL && session->flags.poll_ms > REMOTE_LOOK_MS
-                                ? REMOTE_LOOK_MS
-                                : session->flags.poll_ms;
-    const int ready = poll(fds, count, (int)(wait_ms > INT32_MAX ? INT32_MAX : wait_ms));
-    for (size_t i = 1; ready > 0 && i < count; i++) {
-        if (fds[i].revents != 0) {
-            guild_pass_told(session, of[i]);
-        }
+    if (guild_screen_due_ms() == 0) {
+        guild_screen_flush();
     }
     return fds[0].revents == 0;
 }
@@ -188,6 +224,7 @@ static int guild_run(struct cli *cli)
         guild_desk_new(given ? session.flags.workers : REMOTE_WORKERS, &session.flags.resources);
     session.index = map_new();
     guild_log_init();
+    guild_screen_open();
     head_say(&session);
     if (!session_loop(&session, signals)) {
         if (session.remote != NULL) {
@@ -195,7 +232,9 @@ static int guild_run(struct cli *cli)
         }
         running_say(&session);
     }
+    guild_screen_flush();
     foot_say(&session, &began);
+    guild_screen_close();
     session_done(&session);
     (void)close(signals);
     return EXIT_OK;
@@ -234,7 +273,6 @@ int cmd_guild_start(struct cli *cli)
         .gpus = args_text(&cli->args, "gpus"),
         .guild = args_text(&cli->args, "guild"),
         .told = -1,
-        .go = -1,
     };
     const struct guild_told last = guild_start_run(&run, &start, &cli->arena);
     if (last.kind == GUILD_TOLD_FAILED) {

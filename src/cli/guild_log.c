@@ -5,12 +5,12 @@
 #include "base/buf.h"
 #include "base/inert.h"
 #include "base/str.h"
+#include "cli/guild_screen.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
 enum { TEXT_MAX = 4096, LINE_MAX_BYTES = 32768, TIME_TEXT_MAX = 32 };
 
@@ -60,7 +60,6 @@ void guild_log(enum guild_level level, const char *format, ...)
     buf_addf(&line, "%s: [guild] %s ", name_of(level), when);
     inert_add_lines(&line, str_of(text));
     buf_add_char(&line, '\n');
-    (void)!write(STDERR_FILENO, buf_text(&line),
-                 line.len); /* one write: lines of runs come between lines, not into them */
+    guild_screen_line((struct str){buf_text(&line), line.len});
     buf_done(&line);
 }

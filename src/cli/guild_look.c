@@ -164,7 +164,7 @@ static void judge(struct guild_session *session, struct guild_entry *entry)
     if (gpus_match(session, entry) && names_known(session, entry) && inputs_ready(session, entry) &&
         !(session->flags.wait_for_running && others_run(session, entry))) {
         entry->stage = GUILD_STAGE_QUEUED;
-        entry->said = NULL;
+        entry->announced = false;
     }
 }
 
@@ -175,7 +175,8 @@ static struct guild_entry *entry_new(struct guild_session *session, const char *
     struct guild_entry *entry = xcalloc(1, sizeof *entry);
     arena_init(&entry->arena);
     entry->told = -1;
-    entry->go = -1;
+    entry->streams[0] = -1;
+    entry->streams[1] = -1;
     entry->run.id = arena_str(&session->cli->arena, id);
     entry->run.dir = guild_home_run_dir(&session->cli->arena, session->flags.home, id);
     (void)map_put(session->index, id, strlen(id), entry);
@@ -245,6 +246,7 @@ void guild_look_scan(struct guild_session *session)
     }
     for (size_t i = 0; i < session->entries.count; i++) {
         struct guild_entry *entry = session->entries.at[i];
+        entry->order = (uint32_t)i + 1;
         if (!entry->seen && entry->stage < GUILD_STAGE_TAKING) {
             lost(session, entry);
         } else if (entry->stage <= GUILD_STAGE_LEFT && !entry->retaken) {

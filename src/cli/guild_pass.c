@@ -7,10 +7,13 @@
 #include "cli/guild_look.h"
 #include "cli/guild_pass.h"
 #include "cli/guild_runner.h"
+#include "cli/guild_screen.h"
 #include "compat/guild/guild_home.h"
 #include "compat/guild/guild_start.h"
 
 #include <unistd.h>
+
+enum { EXIT_KILLED = 128 + 9 };
 
 /* ---- what starters tell ---- */
 
@@ -30,6 +33,7 @@ void guild_pass_step(struct guild_session *session, struct guild_entry *entry,
     switch (told->kind) {
     case GUILD_TOLD_STARTED:
         guild_log(GUILD_INFO, "Run %s started", entry->run.id);
+        guild_screen_started(entry->order);
         guild_desk_started(session->desk, entry->task);
         entry->stage = GUILD_STAGE_RUNNING;
         session->processed++;
@@ -45,6 +49,8 @@ void guild_pass_step(struct guild_session *session, struct guild_entry *entry,
                                    entry->run.id, told->text));
         return;
     case GUILD_TOLD_ENDED:
+        guild_runner_rest(entry);
+        guild_screen_ended(entry->order);
         if (told->value == 0) {
             guild_log(GUILD_INFO, "Run %s completed", entry->run.id);
         } else {
@@ -60,7 +66,7 @@ void guild_pass_step(struct guild_session *session, struct guild_entry *entry,
 /* The starter ended without a last word: it was killed. The run's files say how far the starter came. */
 static void starter_lost(struct guild_session *session, struct guild_entry *entry)
 {
-    struct guild_told told = {.kind = GUILD_TOLD_ENDED, .value = 128 + 9};
+    struct guild_told told = {.kind = GUILD_TOLD_ENDED, .value = EXIT_KILLED};
     if (entry->stage == GUILD_STAGE_TAKING) {
         told.kind = GUILD_TOLD_FAILED;
         (void)str_copy(told.text, sizeof told.text, "the process that starts it was killed");
@@ -220,9 +226,6 @@ void guild_pass_run(struct guild_session *session)
     decide(session);
     old_start(session);
     new_start(session);
-    for (size_t i = 0; i < session->entries.count; i++) {
-        guild_runner_go(session->entries.at[i]);
-    }
 }
 
 bool guild_pass_busy(const struct guild_session *session)

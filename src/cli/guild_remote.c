@@ -7,6 +7,7 @@
 #include "cli/api.h"
 #include "cli/guild_log.h"
 #include "cli/guild_pass.h"
+#include "cli/guild_screen.h"
 #include "cli/item.h"
 #include "compat/guild/guild_attrs.h"
 #include "compat/guild/guild_home.h"
@@ -182,7 +183,7 @@ static void output_show(struct guild_entry *entry, struct arena *arena)
     const int fd = open(arena_fmt(arena, "%s/.guild/output", entry->run.dir), O_RDONLY | O_CLOEXEC);
     ssize_t n;
     while (fd >= 0 && (n = pread(fd, chunk, sizeof chunk, entry->shown)) > 0) {
-        context_out((struct str){chunk, (size_t)n});
+        guild_screen_output(entry->order, 0, (struct str){chunk, (size_t)n});
         entry->shown += n;
     }
     if (fd >= 0) {

@@ -2,6 +2,8 @@
  * records its run to the end.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/guild_runner.h"
+
+#include "cli/guild_screen.h"
 #include "compat/guild/guild_start.h"
 
 #include <errno.h>
@@ -13,62 +15,68 @@
 
 enum {
     TOLD_FD = 3, /* in the starter */
-    GO_FD = 4,
-    FIRST_OTHER_FD = 5,
+    FIRST_OTHER_FD = 4,
     AWAIT_MS = 2000,
     FD_ROOM = 16,
+    CHUNK_BYTES = 65536,
+    PIPES = 3, /* output, errors, what the starter tells */
 };
 
 /* Never returns. */
-static void starter(const struct guild_session *session, struct guild_entry *entry, int told,
-                    int go)
+static void starter(const struct guild_session *session, struct guild_entry *entry,
+                    int pipes[PIPES][2])
 {
     (void)setsid();
-    /* Both are moved out of the way first: either may have the number that the other gets. */
-    const int told_high = fcntl(told, F_DUPFD_CLOEXEC, FD_ROOM);
-    const int go_high = fcntl(go, F_DUPFD_CLOEXEC, FD_ROOM);
-    (void)dup3(told_high, TOLD_FD, O_CLOEXEC);
-    (void)dup3(go_high, GO_FD, O_CLOEXEC);
-    /* Pipes of other starters must not stay open here: their end tells the other side that this command is gone. */
+    int high[PIPES]; /* moved out of the way first: each may have the number that another gets */
+    for (int i = 0; i < PIPES; i++) {
+        high[i] = fcntl(pipes[i][1], F_DUPFD_CLOEXEC, FD_ROOM);
+    }
+    (void)dup2(high[0], STDOUT_FILENO);
+    (void)dup2(high[1], STDERR_FILENO);
+    (void)dup3(high[2], TOLD_FD, O_CLOEXEC);
+    /* Pipes of other starters must not stay open here: their end tells the command that a starter is gone. */
     (void)close_range(FIRST_OTHER_FD, UINT_MAX, 0);
     const struct guild_start start = {
         .home = session->flags.home,
         .gpus = entry->run.gpus == NULL ? session->flags.gpus : NULL,
         .guild = session->flags.guild,
         .told = TOLD_FD,
-        .go = GO_FD,
     };
     const struct guild_told last = guild_start_run(&entry->run, &start, &entry->arena);
     _exit(last.kind == GUILD_TOLD_ENDED ? last.value : EXIT_WEIR_FAILED);
 }
 
+static void pipes_close(int pipes[PIPES][2], int end)
+{
+    for (int i = 0; i < PIPES; i++) {
+        if (pipes[i][end] >= 0) {
+            (void)close(pipes[i][end]);
+        }
+    }
+}
+
 enum err guild_runner_send(struct guild_session *session, struct guild_entry *entry,
                            struct error *e)
 {
-    int told[2];
-    int go[2];
-    if (pipe2(told, O_CLOEXEC) != 0) {
-        return fail_errno(e, ERR_IO, errno, "cannot make a pipe");
+    int pipes[PIPES][2] = {{-1, -1}, {-1, -1}, {-1, -1}};
+    int number = 0;
+    for (int i = 0; i < PIPES && number == 0; i++) {
+        number = pipe2(pipes[i], O_CLOEXEC) == 0 ? 0 : errno;
     }
-    if (pipe2(go, O_CLOEXEC) != 0) {
-        (void)close(told[0]);
-        (void)close(told[1]);
-        return fail_errno(e, ERR_IO, errno, "cannot make a pipe");
-    }
-    const pid_t pid = fork();
+    const pid_t pid = number != 0 ? -1 : fork();
     if (pid == 0) {
-        starter(session, entry, told[1], go[0]);
+        starter(session, entry, pipes);
     }
-    (void)close(told[1]);
-    (void)close(go[0]);
-    if (pid < 0) {
-        (void)close(told[0]);
-        (void)close(go[1]);
-        return fail_errno(e, ERR_IO, errno, "cannot start a process");
+    number = number != 0 || pid > 0 ? number : errno;
+    pipes_close(pipes, 1);
+    if (number != 0) {
+        pipes_close(pipes, 0);
+        return fail_errno(e, ERR_IO, number, "cannot start a process");
     }
     entry->pid = pid;
-    entry->told = told[0];
-    entry->go = go[1];
+    entry->streams[0] = pipes[0][0];
+    entry->streams[1] = pipes[1][0];
+    entry->told = pipes[2][0];
     return ERR_OK;
 }
 
@@ -78,20 +86,38 @@ bool guild_runner_await(const struct guild_entry *entry)
     return entry->run.why_guild == NULL && poll(&fd, 1, AWAIT_MS) == 1;
 }
 
-void guild_runner_go(struct guild_entry *entry)
+void guild_runner_output(struct guild_entry *entry, int stream)
 {
-    if (entry->go >= 0) {
-        (void)close(entry->go);
-        entry->go = -1;
+    char chunk[CHUNK_BYTES];
+    int *fd = &entry->streams[stream];
+    const ssize_t n = read(*fd, chunk, sizeof chunk);
+    if (n > 0) {
+        guild_screen_output(entry->order, stream, (struct str){chunk, (size_t)n});
+    } else if (n == 0 || errno != EINTR) {
+        (void)close(*fd);
+        *fd = -1;
+    }
+}
+
+void guild_runner_rest(struct guild_entry *entry)
+{
+    for (int stream = 0; stream < 2; stream++) {
+        struct pollfd fd = {.fd = entry->streams[stream], .events = POLLIN};
+        while (fd.fd >= 0 && poll(&fd, 1, 0) == 1) {
+            guild_runner_output(entry, stream);
+            fd.fd = entry->streams[stream];
+        }
     }
 }
 
 void guild_runner_done(struct guild_entry *entry)
 {
-    guild_runner_go(entry);
-    if (entry->told >= 0) {
-        (void)close(entry->told);
-        entry->told = -1;
+    int *const fds[] = {&entry->streams[0], &entry->streams[1], &entry->told};
+    for (size_t i = 0; i < sizeof fds / sizeof *fds; i++) {
+        if (*fds[i] >= 0) {
+            (void)close(*fds[i]);
+            *fds[i] = -1;
+        }
     }
     if (entry->pid > 0) {
         (void)waitpid(entry->pid, NULL, 0);

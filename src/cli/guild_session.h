@@ -37,7 +37,8 @@ struct guild_entry {
     bool retaken;     /* no starter may be sent again: the last one failed */
     pid_t pid;        /* of the starter; 0: none */
     int told;         /* read end: what the starter tells; -1: none */
-    int go;           /* write end; -1: none */
+    int streams[2];   /* read ends: what the run writes; -1: none */
+    uint32_t order;   /* of staging, from 1 */
     uint64_t remote;  /* the task of the running Weir; 0: none */
     int64_t shown;    /* bytes of output shown so far, of a task */
 };

@@ -18,7 +18,6 @@ enum {
     LINE_BYTES_MAX = 65536,
     INDEX_RECORD = 9,
     FIRST_TEXT_BYTE = 9, /* Guild's lines leave out the bytes below */
-    GO_WAIT_MS = 5000,
     REST_WAIT_MS = 2000, /* for output of processes that outlive the run's own process */
 };
 
@@ -33,7 +32,6 @@ struct pump {
     int output;
     int index;
     int signals;
-    int go;
     bool ended;
     int status;
 };
@@ -160,23 +158,14 @@ static int file_open(struct arena *arena, const struct guild_run *run, const cha
     return open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
 }
 
-static void go_await(int fd)
-{
-    struct pollfd go = {.fd = fd, .events = POLLIN};
-    if (fd >= 0) {
-        (void)poll(&go, 1, GO_WAIT_MS);
-    }
-}
-
-int guild_pump_run(const struct guild_run *run, const struct guild_start *start,
-                   struct guild_process *process, struct arena *arena)
+int guild_pump_run(const struct guild_run *run, struct guild_process *process, struct arena *arena)
 {
     sigset_t set;
     (void)sigemptyset(&set);
     (void)sigaddset(&set, SIGTERM);
     (void)sigaddset(&set, SIGINT);
     (void)sigaddset(&set, SIGHUP);
-    const bool records = process->streams[0] >= 0;
+    const bool records = process->records;
     struct pump pump = {.process = process, .output = -1, .index = -1};
     pump.signals = signalfd(-1, &set, SFD_CLOEXEC);
     if (records) {
@@ -184,7 +173,6 @@ int guild_pump_run(const struct guild_run *run, const struct guild_start *start,
         pump.index = file_open(arena, run, "output.index");
         pump.scalars =
             run->scalars ? guild_scalars_new(run->dir, (const char *const *)run->flags) : NULL;
-        go_await(start->go);
     }
     for (int i = 0; i < 2; i++) {
         buf_init(&pump.streams[i].line, LINE_BYTES_MAX + 1);

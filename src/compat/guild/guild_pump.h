@@ -6,13 +6,13 @@
 
 #include <sys/types.h>
 
-/* The process of a run, and the read ends of its two pipes (-1: none, Guild records the output). */
+/* The process of a run, and the read ends of its two pipes. */
 struct guild_process {
     pid_t pid;
     int pidfd;
     int streams[2];
+    bool records; /* false: Guild records the output, which is only passed on */
 };
 
 /* Waits for the end of the process, and records its output meanwhile. Returns the status of waitpid(). */
-int guild_pump_run(const struct guild_run *run, const struct guild_start *start,
-                   struct guild_process *process, struct arena *arena);
+int guild_pump_run(const struct guild_run *run, struct guild_process *process, struct arena *arena);

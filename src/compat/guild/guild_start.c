@@ -95,14 +95,14 @@ struct spawned {
     int trouble;
 };
 
-static enum err spawn(struct start_child *child, bool pipes, struct spawned *ret, struct error *e)
+static enum err spawn(struct start_child *child, bool records, struct spawned *ret, struct error *e)
 {
     int out[2] = {-1, -1};
     int err[2] = {-1, -1};
     int gate[2];
     int trouble[2];
-    if ((pipes && (pipe2(out, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0)) ||
-        pipe2(gate, O_CLOEXEC) != 0 || pipe2(trouble, O_CLOEXEC) != 0) {
+    if (pipe2(out, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0 || pipe2(gate, O_CLOEXEC) != 0 ||
+        pipe2(trouble, O_CLOEXEC) != 0) {
         return fail_errno(e, ERR_IO, errno, "cannot make a pipe");
     }
     child->streams[0] = out[1];
@@ -128,7 +128,8 @@ static enum err spawn(struct start_child *child, bool pipes, struct spawned *ret
     *ret = (struct spawned){
         .process = {.pid = pid,
                     .pidfd = (int)syscall(SYS_pidfd_open, pid, 0),
-                    .streams = {out[0], err[0]}},
+                    .streams = {out[0], err[0]},
+                    .records = records},
         .gate = gate[1],
         .trouble = trouble[0],
     };
@@ -230,7 +231,7 @@ static struct guild_told native_run(const struct guild_run *run, const struct gu
     guild_home_unlock(lock);
     (void)tell(start,
                (struct guild_told){.kind = GUILD_TOLD_STARTED, .value = spawned.process.pid});
-    const int status = guild_pump_run(run, start, &spawned.process, arena);
+    const int status = guild_pump_run(run, &spawned.process, arena);
     if (trouble != 0) {
         const char *words =
             arena_fmt(arena, "weir: cannot run '%s': %s\n", run->cmd[0], strerror(trouble));
@@ -353,13 +354,13 @@ static struct guild_told guild_run(const struct guild_run *run, const struct gui
     guild_home_unlock(lock);
     if (!taken) {
         (void)kill(-spawned.process.pid, SIGTERM);
-        (void)waitpid(spawned.process.pid, NULL, 0);
+        (void)guild_pump_run(run, &spawned.process, arena); /* Guild's own words */
         (void)fail(&e, ERR_IO, "'%s' ended without starting the run", child.argv[0]);
         return failed(start, &e);
     }
     (void)tell(start,
                (struct guild_told){.kind = GUILD_TOLD_STARTED, .value = spawned.process.pid});
-    const int status = guild_pump_run(run, start, &spawned.process, arena);
+    const int status = guild_pump_run(run, &spawned.process, arena);
     return ended(run, start, status, false, arena);
 }
 

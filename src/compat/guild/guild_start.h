@@ -29,7 +29,6 @@ struct guild_start {
     const char *gpus;  /* devices for a run that chose none; NULL: as staged */
     const char *guild; /* the program `guild`; NULL: found by the run's command or on PATH */
     int told;          /* where a struct guild_told is written for each step; -1: nowhere */
-    int go; /* output is passed on after a byte or the end of this descriptor; -1: at once */
 };
 
 /* Returns the last thing told: gone, failed or ended. Standard output and standard error of the run are passed on. SIGTERM, SIGINT and
