@@ -8,6 +8,7 @@
 #include "api/api.h"
 
 #include "api/api_internal.h"
+#include "api/cursors.h"
 #include "api/events.h"
 #include "api/handlers.h"
 #include "api/route.h"
@@ -33,6 +34,7 @@ struct api *api_new(const struct api_options *options)
     api->o = *options;
     api->watches = watches_new();
     api->events = events_streams_new(api);
+    api->cursors = cursors_new();
     return api;
 }
 
@@ -43,6 +45,7 @@ void api_free(struct api *api)
     }
     events_streams_free(api->events);
     watches_free(api->watches);
+    cursors_free(api->cursors);
     free(api);
 }
 
@@ -50,6 +53,23 @@ void api_count_answer(struct api *api, unsigned status)
 {
     unsigned class = status / 100;
     api->answers[class < STATUS_CLASSES ? class : 0]++;
+}
+
+unsigned api_error_form(const struct api *api, struct http_request *request, unsigned status,
+                        struct buf *body)
+{
+    const struct route_mount mount = route_mount_of(&api->o.mounts, http_request_path(request));
+    if (mount.error == NULL || status < 400) {
+        return status;
+    }
+    struct buf out;
+    buf_init(&out, ANSWER_BYTES_MAX);
+    status = mount.error(status, http_request_method(request),
+                         http_request_path(request) + strlen(mount.prefix),
+                         (struct str){buf_text(body), body->len}, &out);
+    buf_done(body);
+    *body = out;
+    return status;
 }
 
 /* ---- permission ---- */
@@ -117,13 +137,14 @@ static const struct store_token *token_of(const struct api *api, struct http_req
     if (header == NULL) {
         return local_token(request);
     }
-    if (strncasecmp(header, prefix, sizeof prefix - 1) != 0) {
+    if (strncasecmp(header, prefix, sizeof prefix - 1) == 0) {
+        header += sizeof prefix - 1;
+    } else if (!route_mount_of(&api->o.mounts, http_request_path(request)).bare_token) {
         return NULL;
     }
     const char *secret;
     const char *fingerprint; /* of this server, for the client; says nothing here */
-    http_trust_split(header + sizeof prefix - 1, http_request_arena(request), &secret,
-                     &fingerprint);
+    http_trust_split(header, http_request_arena(request), &secret, &fingerprint);
     if (strlen(secret) >= TOKEN_SECRET_MAX) {
         return NULL;
     }
@@ -138,6 +159,7 @@ static size_t refuse(struct api *api, struct http_request *request, unsigned sta
     struct buf out;
     buf_init(&out, ANSWER_BYTES_MAX);
     error_json(e, &out);
+    status = api_error_form(api, request, status, &out);
     api_count_answer(api, status);
     http_request_answer(request, status, "application/json", (struct str){buf_text(&out), out.len});
     buf_done(&out);

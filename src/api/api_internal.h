@@ -7,6 +7,7 @@
 #include "store/store.h"
 
 struct event_streams;
+struct cursors;
 
 enum { STATUS_CLASSES = 6 };
 
@@ -34,9 +35,14 @@ struct api {
     struct token_uses uses;
     struct watches *watches;
     struct event_streams *events;
+    struct cursors *cursors; /* of clients without a cursor of their own */
     uint64_t answers[STATUS_CLASSES]; /* by the first digit of the status */
     uint64_t submitted;               /* tasks submitted so far */
 };
+
+/* Gives an error the form that clients of the path's mount read. Returns the status. */
+unsigned api_error_form(const struct api *api, struct http_request *request, unsigned status,
+                        struct buf *body);
 
 /* Counts, for the metrics, an answer or stream that was begun with this status. */
 void api_count_answer(struct api *api, unsigned status);
