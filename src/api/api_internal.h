@@ -3,6 +3,7 @@
 #pragma once
 
 #include "api/api.h"
+#include "api/session.h"
 #include "api/watches.h"
 #include "store/store.h"
 
@@ -36,6 +37,7 @@ struct api {
     struct watches *watches;
     struct event_streams *events;
     struct cursors *cursors; /* of clients without a cursor of their own */
+    struct session_links links;
     uint64_t answers[STATUS_CLASSES]; /* by the first digit of the status */
     uint64_t submitted;               /* tasks submitted so far */
 };

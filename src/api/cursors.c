@@ -5,14 +5,14 @@
 #include "base/mem.h"
 #include "base/must.h"
 
-struct cursor {
+struct cursor_row {
     struct cursor_key key;
     uint64_t piece;
     uint64_t used; /* when it was last set, in sets */
 };
 
 struct cursors {
-    struct cursor *at; /* CURSORS_MAX */
+    struct cursor_row *at; /* CURSORS_MAX */
     uint32_t count;
     uint64_t sets;
 };
@@ -32,10 +32,10 @@ void cursors_free(struct cursors *cursors)
     }
 }
 
-static struct cursor *find(const struct cursors *cursors, const struct cursor_key *key)
+static struct cursor_row *find(const struct cursors *cursors, const struct cursor_key *key)
 {
     for (uint32_t i = 0; i < cursors->count; i++) {
-        struct cursor *row = &cursors->at[i];
+        struct cursor_row *row = &cursors->at[i];
         if (row->key.task == key->task && row->key.index == key->index &&
             row->key.stream == key->stream) {
             return row;
@@ -46,13 +46,13 @@ static struct cursor *find(const struct cursors *cursors, const struct cursor_ke
 
 uint64_t cursors_get(const struct cursors *cursors, const struct cursor_key *key)
 {
-    const struct cursor *row = find(cursors, key);
+    const struct cursor_row *row = find(cursors, key);
     return row != NULL ? row->piece : 0;
 }
 
-static struct cursor *oldest(struct cursors *cursors)
+static struct cursor_row *oldest(struct cursors *cursors)
 {
-    struct cursor *found = &cursors->at[0];
+    struct cursor_row *found = &cursors->at[0];
     for (uint32_t i = 1; i < cursors->count; i++) {
         found = cursors->at[i].used < found->used ? &cursors->at[i] : found;
     }
@@ -61,9 +61,9 @@ static struct cursor *oldest(struct cursors *cursors)
 
 void cursors_set(struct cursors *cursors, const struct cursor_key *key, uint64_t piece)
 {
-    struct cursor *row = find(cursors, key);
+    struct cursor_row *row = find(cursors, key);
     if (row == NULL) {
         row = cursors->count < CURSORS_MAX ? &cursors->at[cursors->count++] : oldest(cursors);
     }
-    *row = (struct cursor){.key = *key, .piece = piece, .used = ++cursors->sets};
+    *row = (struct cursor_row){.key = *key, .piece = piece, .used = ++cursors->sets};
 }

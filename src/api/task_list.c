@@ -214,8 +214,8 @@ static void list_answer(struct task_list *list)
             floor = next;
             break;
         }
-        shown += row_write(list, &j, ended_id == id ? list->ended.at[ended].json
-                                                    : list->live.at[live].json);
+        shown += row_write(list, &j,
+                           ended_id == id ? list->ended.at[ended].json : list->live.at[live].json);
         live += live_id == id ? 1 : 0;
         ended += ended_id == id ? 1 : 0;
         next = id;

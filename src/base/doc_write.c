@@ -60,7 +60,7 @@ void doc_write(struct json_out *j, const struct doc *doc)
     }
 }
 
-unsigned doc_depth(const struct doc *doc)
+unsigned doc_write_depth(const struct doc *doc)
 {
     const struct doc *above[DOC_DEPTH_MAX + 1];
     unsigned depth = 0;

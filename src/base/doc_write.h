@@ -10,4 +10,4 @@
 void doc_write(struct json_out *j, const struct doc *doc);
 
 /* How deep lists and maps are nested in the value; 0: it is a scalar. */
-unsigned doc_depth(const struct doc *doc);
+unsigned doc_write_depth(const struct doc *doc);

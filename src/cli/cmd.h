@@ -109,6 +109,7 @@ int cmd_data_db_backup(struct cli *cli);
 int cmd_data_db_restore(struct cli *cli);
 int cmd_data_db_adopt(struct cli *cli);
 int cmd_data_db_check(struct cli *cli);
+int cmd_ui(struct cli *cli);
 int cmd_tls_init(struct cli *cli);
 int cmd_tls_show(struct cli *cli);
 

@@ -3,7 +3,7 @@
 
 #include "api/route.h"
 #include "base/doc.h"
-#include "compat/qarnot/handlers.h"
+#include "compat/qarnot/qarnot_handlers.h"
 
 enum {
     BODY_SMALL = 256 * 1024,

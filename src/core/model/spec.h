@@ -122,7 +122,7 @@ struct task_spec {
     int64_t stale_grace_ms;      /* or STALE_GRACE_NEVER, STALE_GRACE_POOL */
     int64_t preemption_delay_ms; /* or PREEMPTION_DELAY_POOL */
     const char *description;     /* free text */
-    const char *annotation;      /* what a client keeps with the task; Weir gives it back as it is */
+    const char *annotation; /* what a client keeps with the task; Weir gives it back as it is */
 };
 
 enum { TASK_DESCRIPTION_MAX = 1000, ANNOTATION_MAX = 64 * 1024 };

@@ -1,9 +1,9 @@
-/* uuid.c - UUIDs that follow from the server's uuid and a number, and resolve back without a table.
+/* qarnot_uuid.c - UUIDs that follow from the server's uuid and a number, and resolve back without a table.
  *
  *   bytes 0-9     a hash of server, kind and number (with version 8 and the variant of RFC 9562 in their places)
  *   bytes 10-15   the number, under a mask that is a hash of server and kind
  * SPDX-License-Identifier: Apache-2.0 */
-#include "compat/qarnot/internal.h"
+#include "compat/qarnot/qarnot_internal.h"
 
 #include <sodium.h>
 

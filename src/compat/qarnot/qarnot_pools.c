@@ -1,9 +1,10 @@
-/* pools.c - the SDK's pools: pools of Weir with nodes of the provider that the server's file names.
+/* qarnot_pools.c - the SDK's pools: pools of Weir with nodes of the provider that the server's file names.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "api/api_internal.h"
 #include "api/body.h"
 #include "base/doc_write.h"
-#include "compat/qarnot/handlers.h"
-#include "compat/qarnot/internal.h"
+#include "compat/qarnot/qarnot_handlers.h"
+#include "compat/qarnot/qarnot_internal.h"
 #include "spec/pool_spec.h"
 
 #include <inttypes.h>
@@ -109,7 +110,7 @@ static enum err size_read(const struct doc *body, struct pool_size *ret, struct 
                            "it must be from 1 to 1024");
         }
     }
-    if (scaling != NULL && scaling->kind == DOC_MAP && qarnot_given(scaling, "policies")) {
+    if (scaling != NULL && scaling->kind == DOC_MAP && qarnot_fields_given(scaling, "policies")) {
         return scaling_read(scaling, ret, e);
     }
     if (elastic != NULL && doc_bool(doc_get(elastic, "isElastic"), &is_elastic) && is_elastic) {
@@ -126,10 +127,10 @@ static enum err definition_write(struct json_out *j, const struct doc *body, con
     struct qarnot_hardware hardware;
     const char *annotation;
     const char *title = "";
-    enum err r = qarnot_body_check(body, e);
+    enum err r = qarnot_fields_check(body, e);
     r = r == ERR_OK ? size_read(body, &size, e) : r;
-    r = r == ERR_OK ? qarnot_hardware_read(body, &hardware, e) : r;
-    r = r == ERR_OK ? qarnot_body_keep(body, arena, &annotation, e) : r;
+    r = r == ERR_OK ? qarnot_fields_hardware(body, &hardware, e) : r;
+    r = r == ERR_OK ? qarnot_fields_keep(body, arena, &annotation, e) : r;
     if (r != ERR_OK) {
         return r;
     }
@@ -180,124 +181,9 @@ static const struct doc *definition_of(struct call *call, const struct doc *body
     return doc;
 }
 
-/* ---- to the SDK ---- */
-
-static const char *state_name(const struct pool *pool)
-{
-    static const char *const names[POOL_STATE_COUNT] = {
-        [POOL_SUBMITTED] = "Submitted",
-        [POOL_PARTIALLY_DISPATCHED] = "PartiallyDispatched",
-        [POOL_FULLY_DISPATCHED] = "FullyDispatched",
-        [POOL_PARTIALLY_EXECUTING] = "PartiallyExecuting",
-        [POOL_FULLY_EXECUTING] = "FullyExecuting",
-        [POOL_CLOSING] = "Closing",
-        [POOL_CLOSED] = "Closed",
-        [POOL_PENDING_DELETE] = "PendingDelete",
-        [POOL_FAILURE] = "Failure",
-    };
-    return names[pool->life.state < POOL_STATE_COUNT ? pool->life.state : POOL_FAILURE];
-}
-
-/* No version of the SDK reads a status without the two lists; versions up to 2.16 want each key. */
-static void status_write(struct json_out *j, uint64_t instances)
-{
-    static const char *const zeros[] = {"downloadProgress",   "executionProgress", "uploadProgress",
-                                        "downloadTimeSec",    "environmentTimeSec",
-                                        "executionTimeSec",   "uploadTimeSec",     "wallTimeSec"};
-    static const char *const times[] = {"downloadTime", "environmentTime", "executionTime",
-                                        "uploadTime", "wallTime"};
-    json_out_put(j, "status:{instanceCount:%lu", instances);
-    for (size_t i = 0; i < sizeof zeros / sizeof zeros[0]; i++) {
-        json_out_kv_u64(j, zeros[i], 0);
-    }
-    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
-        json_out_kv_text(j, times[i], "00:00:00");
-    }
-    json_out_put(j, "succeededRange:%s,executedRange:%s,failedRange:%s,lastUpdateTimestamp:%s", "",
-                 "", "", "0001-01-01T00:00:00Z");
-    json_out_put(j, "executionTimeByCpuModel:[],executionTimeGhzByCpuModel:[]");
-    json_out_kv_text(j, "runningInstancesInfo", NULL);
-    json_out_end(j);
-}
-
-static void errors_write(struct json_out *j, const struct pool *pool)
-{
-    const char *words = query_pool_refusal(pool);
-    json_out_put(j, "errors:[");
-    if (*words != '\0') {
-        json_out_put(j, "{code:%s,message:%s,debug:%s}", "ProviderFailure", words, "");
-    }
-    json_out_end(j);
-}
-
-/* The counts: a pool instance is a slot. */
-static void counts_write(struct json_out *j, const struct core *core, const struct pool *pool,
-                         const struct pool_spec *spec)
-{
-    struct pool_figures figures;
-    query_pool_figures(core, pool->id, &figures);
-    const uint64_t k = spec->node_slots > 0 ? spec->node_slots : 1;
-    const uint64_t slots = (uint64_t)pool->slots_milli / 1000;
-    const uint64_t most =
-        spec->provider == POOL_STATIC ? slots : k * (uint64_t)spec->nodes_max;
-    const uint64_t tasks = (uint64_t)pool->pending_count + pool->running_count;
-    json_out_kv_u64(j, "runningInstanceCount", slots);
-    json_out_kv_u64(j, "runningCoreCount", slots);
-    json_out_kv_u64(j, "totalSlotCapacity", most);
-    json_out_kv_u64(j, "queuedOrRunningTaskInstancesCount", tasks);
-    json_out_kv_milli(j, "poolUsage",
-                      most > 0 ? (int64_t)((uint64_t)figures.slots_used / most) : 0);
-    status_write(j, slots);
-}
-
-static void pool_write(struct json_out *j, const struct core *core, const struct pool *pool,
-                       struct arena *arena)
-{
-    static const char *const computed[] = {"uuid",
-                                           "name",
-                                           "shortname",
-                                           "profile",
-                                           "instanceCount",
-                                           "state",
-                                           "creationDate",
-                                           "errors",
-                                           "status",
-                                           "runningInstanceCount",
-                                           "runningCoreCount",
-                                           "totalSlotCapacity",
-                                           "queuedOrRunningTaskInstancesCount",
-                                           "poolUsage",
-                                           NULL};
-    struct pool_spec spec;
-    char uuid[QARNOT_UUID_MAX];
-    const char *shortname = uuid;
-    const char *profile = "docker-batch";
-    query_pool_spec(core, pool->id, arena, &spec);
-    const struct doc *kept = qarnot_kept(arena, spec.annotation);
-    const uint64_t k = spec.node_slots > 0 ? spec.node_slots : 1;
-    qarnot_uuid(core, QARNOT_POOL, pool->id.v, uuid);
-    (void)doc_text(doc_get(kept, "shortname"), &shortname);
-    (void)doc_text(doc_get(kept, "profile"), &profile);
-    json_out_object(j);
-    json_out_put(j, "uuid:%s,name:%s,shortname:%s,profile:%s,state:%s,creationDate:%td", uuid,
-                 *spec.title != '\0' ? spec.title : spec.name, shortname, profile,
-                 state_name(pool), pool->created_ms);
-    json_out_kv_u64(j, "instanceCount",
-                    number_of(kept, "instanceCount",
-                              spec.provider == POOL_STATIC ? pool->node_count
-                                                           : k * (uint64_t)spec.nodes_max));
-    counts_write(j, core, pool, &spec);
-    errors_write(j, pool);
-    qarnot_echo(j, kept, computed);
-    if (doc_get(kept, "tags") == NULL || doc_get(kept, "tags")->kind == DOC_NULL) {
-        json_out_put(j, "tags:[]");
-    }
-    json_out_end(j);
-}
-
 /* ---- routes ---- */
 
-const struct pool *qarnot_pool_find(const struct core *core, const char *uuid)
+const struct pool *qarnot_pools_find(const struct core *core, const char *uuid)
 {
     uint64_t id;
     if (!qarnot_uuid_parse(core, QARNOT_POOL, uuid, &id) || id > UINT32_MAX) {
@@ -311,7 +197,7 @@ const struct pool *qarnot_pool_find(const struct core *core, const char *uuid)
 /* The pool that the path names. NULL: the call was answered with 404. */
 static const struct pool *pool_of(struct call *call)
 {
-    const struct pool *pool = qarnot_pool_find(call_core(call), call->params[0]);
+    const struct pool *pool = qarnot_pools_find(call_core(call), call->params[0]);
     if (pool == NULL) {
         call_failf(call, ERR_NOT_FOUND, "", "no pool %.60s", call->params[0]);
     }
@@ -324,7 +210,7 @@ static void empty_answer(struct call *call)
     call_answer(call, 200, NULL);
 }
 
-void qarnot_pool_create(struct call *call)
+void qarnot_pools_create(struct call *call)
 {
     const struct doc *body;
     struct pool_spec spec;
@@ -354,19 +240,19 @@ void qarnot_pool_create(struct call *call)
     call_answer_json(call, 200);
 }
 
-void qarnot_pool_show(struct call *call)
+void qarnot_pools_show(struct call *call)
 {
     const struct pool *pool = pool_of(call);
     if (pool != NULL) {
         struct json_out j;
         call_json(call, &j);
-        pool_write(&j, call_core(call), pool, call_arena(call));
+        qarnot_pool_write(&j, call_core(call), pool, call_arena(call));
         call_answer_json(call, 200);
     }
 }
 
 /* The SDK sends the whole pool again. Its profile and its slots per node cannot change. */
-void qarnot_pool_edit(struct call *call)
+void qarnot_pools_edit(struct call *call)
 {
     const struct pool *pool = pool_of(call);
     const struct doc *body;
@@ -397,32 +283,63 @@ void qarnot_pool_edit(struct call *call)
 }
 
 /* Resources come from buckets; without a store there is nothing to fetch again. */
-void qarnot_pool_refresh(struct call *call)
+void qarnot_pools_refresh(struct call *call)
 {
     if (pool_of(call) != NULL) {
         empty_answer(call);
     }
 }
 
-void qarnot_pool_close(struct call *call)
+/* Cancels the tasks that wait in the pool. Looks at all live tasks: closing a pool is rare. */
+static void waiting_cancel(struct call *call, pool_id pool)
+{
+    const struct api_host *host = call->api->o.host;
+    struct facts facts;
+    const struct task *task = query_task_next(call_core(call), (task_id){0});
+    while (task != NULL) {
+        const task_id id = task->id;
+        if (task->pool.v == pool.v && !task->kill_asked) {
+            struct input in = {.type = INPUT_TASK_KILL,
+                               .actor = call->actor,
+                               .cause = call->cause,
+                               .task = {.task = id}};
+            fact_list_init(&facts, call_arena(call));
+            (void)host->input(host->ctx, &in, &facts); /* a task that ends by itself is as well */
+        }
+        task = query_task_next(call_core(call), id);
+    }
+}
+
+/* Closes an open pool: its tasks end, and its nodes go. False: the call was answered. */
+static bool pool_close(struct call *call, pool_id id)
+{
+    struct facts facts;
+    struct input in = {.type = INPUT_POOL_CLOSE, .pool = {.pool = id, .kill = true}};
+    if (!call_input(call, &in, &facts)) {
+        return false;
+    }
+    waiting_cancel(call, id);
+    return true;
+}
+
+void qarnot_pools_close(struct call *call)
 {
     const struct pool *pool = pool_of(call);
-    struct facts facts;
     if (pool == NULL) {
         return;
     }
     if (pool->life.phase != PHASE_OPEN) {
-        call_failf(call, ERR_DENIED, "", "the pool is not running: it is %s", state_name(pool));
+        call_failf(call, ERR_DENIED, "", "the pool is not running: it is %s",
+                   qarnot_pool_state(pool));
         return;
     }
-    struct input in = {.type = INPUT_POOL_CLOSE, .pool = {.pool = pool->id, .kill = true}};
-    if (call_input(call, &in, &facts)) {
+    if (pool_close(call, pool->id)) {
         empty_answer(call);
     }
 }
 
 /* Closes the pool first, so that its tasks are cancelled and do not wait for a pool that comes back. */
-void qarnot_pool_delete(struct call *call)
+void qarnot_pools_delete(struct call *call)
 {
     const struct pool *pool = pool_of(call);
     struct facts facts;
@@ -430,8 +347,7 @@ void qarnot_pool_delete(struct call *call)
         return;
     }
     const pool_id id = pool->id;
-    struct input close = {.type = INPUT_POOL_CLOSE, .pool = {.pool = id, .kill = true}};
-    if (pool->life.phase == PHASE_OPEN && !call_input(call, &close, &facts)) {
+    if (pool->life.phase == PHASE_OPEN && !pool_close(call, id)) {
         return;
     }
     struct input in = {.type = INPUT_POOL_DELETE, .pool = {.pool = id, .force = true}};
@@ -441,7 +357,7 @@ void qarnot_pool_delete(struct call *call)
 }
 
 /* What a node's agent prints is for the site, not for the pool's user. */
-void qarnot_pool_output(struct call *call)
+void qarnot_pools_output(struct call *call)
 {
     if (pool_of(call) != NULL) {
         call_answer(call, 200, "text/plain; charset=utf-8");
@@ -465,9 +381,9 @@ static void list_write(struct call *call, const struct doc *filter, size_t limit
             continue;
         }
         query_pool_spec(core, pool->id, call_arena(call), &spec);
-        const struct doc *kept = qarnot_kept(call_arena(call), spec.annotation);
-        if (qarnot_filter_matches(filter, doc_get(kept, "tags"))) {
-            pool_write(&j, core, pool, call_arena(call));
+        const struct doc *kept = qarnot_fields_kept(call_arena(call), spec.annotation);
+        if (qarnot_fields_filter_matches(filter, doc_get(kept, "tags"))) {
+            qarnot_pool_write(&j, core, pool, call_arena(call));
             shown++;
             (void)snprintf(token, sizeof token, "%" PRIu32, pool->id.v);
         }
@@ -479,7 +395,7 @@ static void list_write(struct call *call, const struct doc *filter, size_t limit
     call_answer_json(call, 200);
 }
 
-void qarnot_pool_list(struct call *call)
+void qarnot_pools_list(struct call *call)
 {
     const struct doc *body;
     struct error e;
@@ -491,9 +407,9 @@ void qarnot_pool_list(struct call *call)
     (void)doc_text(doc_get(body, "token"), &token);
     if (!str_to_u64(str_of(token), &after) || after > UINT32_MAX) {
         call_failf(call, ERR_INVALID, "token", "'%.40s' is no token of this list", token);
-    } else if (qarnot_filter_check(doc_get(body, "filter"), &e) != ERR_OK) {
+    } else if (qarnot_fields_filter_check(doc_get(body, "filter"), &e) != ERR_OK) {
         call_fail(call, &e);
     } else {
-        list_write(call, doc_get(body, "filter"), qarnot_page_limit(body), after);
+        list_write(call, doc_get(body, "filter"), qarnot_fields_page_limit(body), after);
     }
 }

@@ -1,13 +1,13 @@
-/* account.c - what the SDK asks about the service and its user, and what Weir has no word for.
+/* qarnot_account.c - what the SDK asks about the service and its user, and what Weir has no word for.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "api/body.h"
-#include "compat/qarnot/handlers.h"
-#include "compat/qarnot/internal.h"
+#include "compat/qarnot/qarnot_handlers.h"
+#include "compat/qarnot/qarnot_internal.h"
 
 enum { HARDWARE_PAGE = 50 };
 
 /* Without a store the key must be there with null: else the SDK sends bucket calls, and the token, to Qarnot's own store. */
-void qarnot_settings(struct call *call)
+void qarnot_account_settings(struct call *call)
 {
     struct json_out j;
     call_json(call, &j);
@@ -17,7 +17,7 @@ void qarnot_settings(struct call *call)
     call_answer_json(call, 200);
 }
 
-void qarnot_info(struct call *call)
+void qarnot_account_info(struct call *call)
 {
     const struct core *core = call_core(call);
     uint64_t pools = 0;
@@ -40,18 +40,10 @@ void qarnot_info(struct call *call)
     json_out_kv_u64(&j, "runningPoolCount", running_pools);
     json_out_kv_u64(&j, "runningInstanceCount", instances);
     json_out_kv_u64(&j, "runningCoreCount", instances);
-    static const char *const unlimited[] = {"maxBucket",
-                                            "bucketCount",
-                                            "quotaBytesBucket",
-                                            "usedQuotaBytesBucket",
-                                            "maxTask",
-                                            "maxRunningTask",
-                                            "maxInstances",
-                                            "maxFlexInstances",
-                                            "maxFlexCores",
-                                            "maxOnDemandInstances",
-                                            "maxOnDemandCores",
-                                            "maxRunningPool"};
+    static const char *const unlimited[] = {
+        "maxBucket",    "bucketCount",          "quotaBytesBucket", "usedQuotaBytesBucket",
+        "maxTask",      "maxRunningTask",       "maxInstances",     "maxFlexInstances",
+        "maxFlexCores", "maxOnDemandInstances", "maxOnDemandCores", "maxRunningPool"};
     for (size_t i = 0; i < sizeof unlimited / sizeof unlimited[0]; i++) {
         json_out_kv_u64(&j, unlimited[i], 0);
     }
@@ -60,7 +52,7 @@ void qarnot_info(struct call *call)
     call_answer_json(call, 200);
 }
 
-void qarnot_versions(struct call *call)
+void qarnot_account_versions(struct call *call)
 {
     struct json_out j;
     call_json(call, &j);
@@ -71,7 +63,7 @@ void qarnot_versions(struct call *call)
 
 /* ---- profiles: what a task's constants can say ---- */
 
-void qarnot_profiles(struct call *call)
+void qarnot_account_profiles(struct call *call)
 {
     struct json_out j;
     call_json(call, &j);
@@ -81,7 +73,7 @@ void qarnot_profiles(struct call *call)
     call_answer_json(call, 200);
 }
 
-void qarnot_profile(struct call *call)
+void qarnot_account_profile(struct call *call)
 {
     static const char *const constants[] = {"DOCKER_CMD", "DOCKER_REPO", "DOCKER_TAG"};
     if (strcmp(call->params[0], "docker-batch") != 0) {
@@ -101,7 +93,7 @@ void qarnot_profile(struct call *call)
 
 /* ---- what there is none of ---- */
 
-void qarnot_hardware(struct call *call)
+void qarnot_account_hardware(struct call *call)
 {
     struct json_out j;
     call_json(call, &j);
@@ -109,18 +101,18 @@ void qarnot_hardware(struct call *call)
     call_answer_json(call, 200);
 }
 
-void qarnot_nothing(struct call *call)
+void qarnot_account_nothing(struct call *call)
 {
-    qarnot_versions(call);
+    qarnot_account_versions(call);
 }
 
-void qarnot_secret(struct call *call)
+void qarnot_account_secret(struct call *call)
 {
     call_failf(call, ERR_NOT_FOUND, "", "no secret '%.60s': Weir keeps no secrets for tasks",
                call->params[0]);
 }
 
-void qarnot_secrets(struct call *call)
+void qarnot_account_secrets(struct call *call)
 {
     struct json_out j;
     call_json(call, &j);
@@ -128,7 +120,7 @@ void qarnot_secrets(struct call *call)
     call_answer_json(call, 200);
 }
 
-void qarnot_credits(struct call *call)
+void qarnot_account_credits(struct call *call)
 {
     struct json_out j;
     call_json(call, &j);
@@ -136,7 +128,7 @@ void qarnot_credits(struct call *call)
     call_answer_json(call, 200);
 }
 
-void qarnot_budgets(struct call *call)
+void qarnot_account_budgets(struct call *call)
 {
     struct json_out j;
     call_json(call, &j);
@@ -144,7 +136,7 @@ void qarnot_budgets(struct call *call)
     call_answer_json(call, 200);
 }
 
-void qarnot_carbon(struct call *call)
+void qarnot_account_carbon(struct call *call)
 {
     struct json_out j;
     call_json(call, &j);
@@ -153,7 +145,7 @@ void qarnot_carbon(struct call *call)
     call_answer_json(call, 200);
 }
 
-void qarnot_empty_page(struct call *call)
+void qarnot_account_no_page(struct call *call)
 {
     struct json_out j;
     call_json(call, &j);
@@ -161,7 +153,7 @@ void qarnot_empty_page(struct call *call)
     call_answer_json(call, 200);
 }
 
-void qarnot_no_jobs(struct call *call)
+void qarnot_account_no_jobs(struct call *call)
 {
     call_failf(call, ERR_INVALID, "",
                "Weir has no jobs; a task names its pool and the tasks that it depends on");

@@ -1,6 +1,6 @@
-/* ranges.c - lists of numbers as the SDK writes them: "1,3-8,12-19". The numbers of a text that was read are used in the
+/* qarnot_ranges.c - lists of numbers as the SDK writes them: "1,3-8,12-19". The numbers of a text that was read are used in the
  * order of the text. SPDX-License-Identifier: Apache-2.0 */
-#include "compat/qarnot/internal.h"
+#include "compat/qarnot/qarnot_internal.h"
 
 #include <inttypes.h>
 
@@ -15,9 +15,8 @@ static bool part_next(struct str *rest, uint64_t *ret_first, uint64_t *ret_last)
         return false;
     }
     *ret_last = *ret_first;
-    return last.p == NULL ||
-           (str_to_u64(str_trim(last), ret_last) && *ret_last <= NUMBER_MAX &&
-            *ret_last >= *ret_first);
+    return last.p == NULL || (str_to_u64(str_trim(last), ret_last) && *ret_last <= NUMBER_MAX &&
+                              *ret_last >= *ret_first);
 }
 
 enum err qarnot_ranges_read(const char *text, struct qarnot_ranges *ret, struct error *e)
@@ -35,8 +34,8 @@ enum err qarnot_ranges_read(const char *text, struct qarnot_ranges *ret, struct 
         before = last;
         count += last - first + 1;
         if (count > TASK_INSTANCES_MAX) {
-            return fail_at(e, ERR_LIMIT, "advancedRanges",
-                           "a task has at most %d instances", TASK_INSTANCES_MAX);
+            return fail_at(e, ERR_LIMIT, "advancedRanges", "a task has at most %d instances",
+                           TASK_INSTANCES_MAX);
         }
     }
     *ret = (struct qarnot_ranges){.count = (uint32_t)count, .text = text};
@@ -74,7 +73,7 @@ bool qarnot_ranges_find(const char *text, uint32_t number, uint32_t *ret_index)
     return false;
 }
 
-void qarnot_range_end(struct qarnot_range_writer *w)
+void qarnot_ranges_end(struct qarnot_range_writer *w)
 {
     if (w->open) {
         buf_addf(w->out, w->out->len > 0 ? ",%" PRIu32 : "%" PRIu32, w->first);
@@ -85,13 +84,13 @@ void qarnot_range_end(struct qarnot_range_writer *w)
     w->open = false;
 }
 
-void qarnot_range_add(struct qarnot_range_writer *w, uint32_t number)
+void qarnot_ranges_add(struct qarnot_range_writer *w, uint32_t number)
 {
     if (w->open && number == w->last + 1) {
         w->last = number;
         return;
     }
-    qarnot_range_end(w);
+    qarnot_ranges_end(w);
     w->first = number;
     w->last = number;
     w->open = true;

@@ -1,11 +1,11 @@
-/* task_spec.c - a task of the SDK as one of Weir's: the reader of Weir's own task files reads the result, so that each
+/* qarnot_spec.c - a task of the SDK as one of Weir's: the reader of Weir's own task files reads the result, so that each
  * bound holds here, too.
  *
  * The program is a shell that sets what only the node knows (the job directory, and the number of the instance where the
  * task names ranges), and then gives DOCKER_CMD to another shell.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/doc_write.h"
-#include "compat/qarnot/internal.h"
+#include "compat/qarnot/qarnot_internal.h"
 #include "spec/task_file.h"
 
 #include <ctype.h>
@@ -62,8 +62,9 @@ static void constants_write(struct json_out *j, const struct doc *body, const st
         const struct doc *value = d->kind == DOC_MAP ? doc_get(d, "value") : NULL;
         const bool text = value != NULL && (value->kind == DOC_STRING || value->kind == DOC_NUMBER);
         if (!text || !doc_text(doc_get(d, "key"), &key) || !is_variable(key) ||
-            qarnot_constant(body, key) != (value->kind == DOC_STRING ? value->text.p : NULL) ||
-            (hidden_by != NULL && qarnot_constant(hidden_by, key) != NULL)) {
+            qarnot_fields_constant(body, key) !=
+                (value->kind == DOC_STRING ? value->text.p : NULL) ||
+            (hidden_by != NULL && qarnot_fields_constant(hidden_by, key) != NULL)) {
             continue;
         }
         json_out_kv_text(j, key, value->text.p);
@@ -215,8 +216,8 @@ static enum err pool_read(const struct core *core, const struct doc *body, struc
     const char *profile = "";
     struct pool_spec spec;
     *ret = NULL;
-    *ret_kept = qarnot_kept(arena, NULL);
-    if (qarnot_given(body, "jobUuid")) {
+    *ret_kept = qarnot_fields_kept(arena, NULL);
+    if (qarnot_fields_given(body, "jobUuid")) {
         return fail_at(e, ERR_INVALID, "jobUuid",
                        "Weir has no jobs; a task names its pool and the tasks it depends on");
     }
@@ -225,7 +226,7 @@ static enum err pool_read(const struct core *core, const struct doc *body, struc
                    ? ERR_OK
                    : fail_at(e, ERR_INVALID, "profile", "a task needs a profile or a pool");
     }
-    *ret = qarnot_pool_find(core, uuid);
+    *ret = qarnot_pools_find(core, uuid);
     if (*ret == NULL) {
         return fail_at(e, ERR_INVALID, "poolUuid", "no pool %.60s", uuid);
     }
@@ -233,14 +234,14 @@ static enum err pool_read(const struct core *core, const struct doc *body, struc
         return fail_at(e, ERR_INVALID, "poolUuid", "the pool %.60s is closed", uuid);
     }
     query_pool_spec(core, (*ret)->id, arena, &spec);
-    *ret_kept = qarnot_kept(arena, spec.annotation);
+    *ret_kept = qarnot_fields_kept(arena, spec.annotation);
     return ERR_OK;
 }
 
 static const char *constant_of(const struct doc *body, const struct doc *pool, const char *name)
 {
-    const char *own = qarnot_constant(body, name);
-    return own != NULL ? own : qarnot_constant(pool, name);
+    const char *own = qarnot_fields_constant(body, name);
+    return own != NULL ? own : qarnot_fields_constant(pool, name);
 }
 
 static enum err task_write(struct json_out *j, const struct core *core, const struct doc *body,
@@ -254,12 +255,12 @@ static enum err task_write(struct json_out *j, const struct core *core, const st
     const char *name = "";
     uint32_t count = 0;
     uint64_t retries = 0;
-    enum err r = qarnot_body_check(body, e);
+    enum err r = qarnot_fields_check(body, e);
     r = r == ERR_OK ? pool_read(core, body, arena, &pool, &kept_pool, e) : r;
     r = r == ERR_OK ? instances_read(body, &ranges, &count, e) : r;
     r = r == ERR_OK ? retries_read(body, kept_pool, count, &retries, e) : r;
-    r = r == ERR_OK ? qarnot_hardware_read(body, &hardware, e) : r;
-    r = r == ERR_OK ? qarnot_body_keep(body, arena, &annotation, e) : r;
+    r = r == ERR_OK ? qarnot_fields_hardware(body, &hardware, e) : r;
+    r = r == ERR_OK ? qarnot_fields_keep(body, arena, &annotation, e) : r;
     if (r != ERR_OK) {
         return r;
     }
@@ -267,7 +268,8 @@ static enum err task_write(struct json_out *j, const struct core *core, const st
         return fail_at(e, ERR_INVALID, "constants",
                        "the constant DOCKER_CMD is missing: it is the command that the task runs");
     }
-    if (qarnot_given(body, "advancedResourceBuckets") || qarnot_given(body, "resultBucket")) {
+    if (qarnot_fields_given(body, "advancedResourceBuckets") ||
+        qarnot_fields_given(body, "resultBucket")) {
         return fail_at(e, ERR_INVALID, "advancedResourceBuckets",
                        "bucket storage is not available on this server");
     }
@@ -292,7 +294,7 @@ static enum err task_write(struct json_out *j, const struct core *core, const st
     return r;
 }
 
-enum err qarnot_task_spec(const struct core *core, const struct doc *body, struct arena *arena,
+enum err qarnot_spec_task(const struct core *core, const struct doc *body, struct arena *arena,
                           struct task_spec *ret, struct error *e)
 {
     struct buf out;

@@ -1,5 +1,5 @@
-/* fields.c - parts that the SDK's tasks and pools have in common. SPDX-License-Identifier: Apache-2.0 */
-#include "compat/qarnot/internal.h"
+/* qarnot_fields.c - parts that the SDK's tasks and pools have in common. SPDX-License-Identifier: Apache-2.0 */
+#include "compat/qarnot/qarnot_internal.h"
 
 #include "base/doc_write.h"
 
@@ -7,7 +7,7 @@
 
 enum { PAGE_DEFAULT = 50, PAGE_MAX = 200, FILTERS_MAX = 64 };
 
-bool qarnot_given(const struct doc *map, const char *key)
+bool qarnot_fields_given(const struct doc *map, const char *key)
 {
     const struct doc *value = doc_get(map, key);
     return value != NULL && value->kind != DOC_NULL &&
@@ -25,20 +25,20 @@ static bool any_on(const struct doc *map)
     return on;
 }
 
-enum err qarnot_body_check(const struct doc *body, struct error *e)
+enum err qarnot_fields_check(const struct doc *body, struct error *e)
 {
     static const char *const refused[] = {
-        "forcedConstants",         "forcedNetworkRules",      "projectUuid",
+        "forcedConstants",         "forcedNetworkRules",         "projectUuid",
         "targetedReservationName", "targetedReservedMachineKey", "maxTimeQueueSeconds",
         "preparationTask"};
     if (body->kind != DOC_MAP) {
         return fail(e, ERR_INVALID, "an object is wanted");
     }
-    if (doc_depth(body) > QARNOT_DEPTH_MAX) {
+    if (doc_write_depth(body) > QARNOT_DEPTH_MAX) {
         return fail(e, ERR_LIMIT, "the body is nested deeper than %d", QARNOT_DEPTH_MAX);
     }
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
-        if (qarnot_given(body, refused[i])) {
+        if (qarnot_fields_given(body, refused[i])) {
             return fail_at(e, ERR_INVALID, refused[i], "Weir does not support this setting");
         }
     }
@@ -61,8 +61,8 @@ enum err qarnot_body_check(const struct doc *body, struct error *e)
     return ERR_OK;
 }
 
-enum err qarnot_body_keep(const struct doc *body, struct arena *arena, const char **ret,
-                          struct error *e)
+enum err qarnot_fields_keep(const struct doc *body, struct arena *arena, const char **ret,
+                            struct error *e)
 {
     struct buf out;
     struct json_out j;
@@ -76,14 +76,14 @@ enum err qarnot_body_keep(const struct doc *body, struct arena *arena, const cha
                 : ERR_OK;
 }
 
-const struct doc *qarnot_kept(struct arena *arena, const char *annotation)
+const struct doc *qarnot_fields_kept(struct arena *arena, const char *annotation)
 {
     static const struct doc empty = {.kind = DOC_MAP};
     struct doc *doc;
     struct error e;
     const bool well = annotation != NULL && annotation[0] == '{' &&
                       doc_json_parse(arena, str_of(annotation), &doc, &e) == ERR_OK;
-    return well && doc->kind == DOC_MAP && doc_depth(doc) <= QARNOT_DEPTH_MAX ? doc : &empty;
+    return well && doc->kind == DOC_MAP && doc_write_depth(doc) <= QARNOT_DEPTH_MAX ? doc : &empty;
 }
 
 static bool listed(const char *const *names, struct str name)
@@ -96,7 +96,7 @@ static bool listed(const char *const *names, struct str name)
     return false;
 }
 
-void qarnot_echo(struct json_out *j, const struct doc *kept, const char *const *computed)
+void qarnot_fields_echo(struct json_out *j, const struct doc *kept, const char *const *computed)
 {
     for (const struct doc *d = kept->first; d != NULL; d = d->next) {
         if (d->kind != DOC_NULL && !listed(computed, d->key)) {
@@ -106,7 +106,7 @@ void qarnot_echo(struct json_out *j, const struct doc *kept, const char *const *
     }
 }
 
-const char *qarnot_constant(const struct doc *body, const char *name)
+const char *qarnot_fields_constant(const struct doc *body, const char *name)
 {
     const struct doc *constants = doc_get(body, "constants");
     const char *found = NULL;
@@ -120,7 +120,8 @@ const char *qarnot_constant(const struct doc *body, const char *name)
     return found;
 }
 
-enum err qarnot_hardware_read(const struct doc *body, struct qarnot_hardware *ret, struct error *e)
+enum err qarnot_fields_hardware(const struct doc *body, struct qarnot_hardware *ret,
+                                struct error *e)
 {
     const struct doc *list = doc_get(body, "hardwareConstraints");
     *ret = (struct qarnot_hardware){0};
@@ -174,7 +175,7 @@ static const struct doc *filters_in(const struct doc *filter, bool *ret_all)
     return *ret_all || strcmp(operator, "Or") == 0 ? filters : NULL;
 }
 
-enum err qarnot_filter_check(const struct doc *filter, struct error *e)
+enum err qarnot_fields_filter_check(const struct doc *filter, struct error *e)
 {
     bool all;
     if (filter == NULL || filter->kind == DOC_NULL || tag_filter(filter)) {
@@ -202,7 +203,7 @@ static bool has_tag(const struct doc *tags, const struct doc *filter)
     return false;
 }
 
-bool qarnot_filter_matches(const struct doc *filter, const struct doc *tags)
+bool qarnot_fields_filter_matches(const struct doc *filter, const struct doc *tags)
 {
     bool all;
     if (filter == NULL || filter->kind == DOC_NULL) {
@@ -220,14 +221,14 @@ bool qarnot_filter_matches(const struct doc *filter, const struct doc *tags)
     return all;
 }
 
-size_t qarnot_page_limit(const struct doc *body)
+size_t qarnot_fields_page_limit(const struct doc *body)
 {
     uint64_t limit = PAGE_DEFAULT;
     (void)doc_u64(doc_get(body, "maximumResults"), &limit);
     return limit < 1 ? 1 : limit > PAGE_MAX ? PAGE_MAX : (size_t)limit;
 }
 
-void qarnot_timespan(int64_t ms, char *ret)
+void qarnot_fields_timespan(int64_t ms, char *ret)
 {
     const int64_t s = ms < 0 ? 0 : ms / 1000;
     const int64_t day = (int64_t)24 * 3600;

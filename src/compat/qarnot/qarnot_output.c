@@ -1,4 +1,4 @@
-/* output.c - a task's output as the SDK reads it: whole, or what came since the last look.
+/* qarnot_output.c - a task's output as the SDK reads it: whole, or what came since the last look.
  *
  * Whole output is that of each instance's newest attempt, one instance after the other. Fresh output is what arrived since
  * the last POST for the same stream of the same task or instance; api/cursors.h knows how far that was.
@@ -8,8 +8,8 @@
 #include "api/route.h"
 #include "base/mem.h"
 #include "base/vec.h"
-#include "compat/qarnot/handlers.h"
-#include "compat/qarnot/internal.h"
+#include "compat/qarnot/qarnot_handlers.h"
+#include "compat/qarnot/qarnot_internal.h"
 #include "store/store.h"
 
 enum {
@@ -19,7 +19,7 @@ enum {
     STREAM_STDERR = 2,
 };
 
-struct piece {
+struct output_piece {
     uint32_t index;
     struct str data; /* in the arena */
 };
@@ -34,7 +34,7 @@ struct output_read {
     size_t bytes;
     size_t seen; /* pieces of one read */
     struct arena arena;
-    VEC(struct piece) pieces;
+    VEC(struct output_piece) pieces;
     enum err err;
     struct error error;
 };
@@ -42,9 +42,9 @@ struct output_read {
 static void piece_take(void *ctx, const struct store_log_piece *from)
 {
     struct output_read *read = ctx;
-    struct piece piece = {.index = from->index,
-                          .data = {arena_dup(&read->arena, from->data.p, from->data.len),
-                                   from->data.len}};
+    struct output_piece piece = {
+        .index = from->index,
+        .data = {arena_dup(&read->arena, from->data.p, from->data.len), from->data.len}};
     read->last = from->number;
     read->bytes += from->data.len;
     read->seen++;
@@ -57,8 +57,8 @@ static void output_run(struct work *work, struct store_reader *reader)
     read->err = ERR_OK;
     do {
         read->seen = 0;
-        read->err = store_reader_logs(reader, &read->filter, &read->arena, piece_take, read,
-                                      &read->error);
+        read->err =
+            store_reader_logs(reader, &read->filter, &read->arena, piece_take, read, &read->error);
         read->filter.after = read->last;
     } while (read->err == ERR_OK && read->seen > 0 && read->bytes < OUTPUT_BYTES_MAX);
 }
@@ -166,7 +166,7 @@ static bool instance_of(struct call *call, task_id id, int64_t *ret)
         struct task_spec spec;
         const char *ranges = NULL;
         query_task_spec(call_core(call), id, call_arena(call), &spec);
-        const struct doc *kept = qarnot_kept(call_arena(call), spec.annotation);
+        const struct doc *kept = qarnot_fields_kept(call_arena(call), spec.annotation);
         (void)doc_text(doc_get(kept, "advancedRanges"), &ranges);
         index = (uint32_t)number - task->array_first;
         well = ranges != NULL ? qarnot_ranges_find(ranges, (uint32_t)number, &index)
@@ -206,12 +206,12 @@ static void output_show(struct call *call, uint32_t stream)
     call_when_stored(call, output_ask);
 }
 
-void qarnot_stdout(struct call *call)
+void qarnot_output_stdout(struct call *call)
 {
     output_show(call, STREAM_STDOUT);
 }
 
-void qarnot_stderr(struct call *call)
+void qarnot_output_stderr(struct call *call)
 {
     output_show(call, STREAM_STDERR);
 }

@@ -1,5 +1,5 @@
-/* tasks.c - the SDK's tasks. A live task is written from the state, an ended one from the history; both as Weir's own JSON,
- * which task_json.c puts into the SDK's words. SPDX-License-Identifier: Apache-2.0 */
+/* qarnot_tasks.c - the SDK's tasks. A live task is written from the state, an ended one from the history; both as Weir's own JSON,
+ * which qarnot_json.c puts into the SDK's words. SPDX-License-Identifier: Apache-2.0 */
 #include "api/api_internal.h"
 #include "api/body.h"
 #include "api/history.h"
@@ -7,8 +7,8 @@
 #include "api/task_list.h"
 #include "api/task_state.h"
 #include "base/doc_write.h"
-#include "compat/qarnot/handlers.h"
-#include "compat/qarnot/internal.h"
+#include "compat/qarnot/qarnot_handlers.h"
+#include "compat/qarnot/qarnot_internal.h"
 #include "wire/error_json.h"
 #include "wire/task_json.h"
 
@@ -27,7 +27,7 @@ static void write_json(struct call *call, struct json_out *j, struct str json)
     struct arena arena;
     arena_init(&arena);
     must(doc_json_parse(&arena, json, &doc, &e) == ERR_OK); /* Weir wrote it */
-    qarnot_task_write(j, call_core(call), doc, &arena);
+    qarnot_json_task(j, call_core(call), doc, &arena);
     arena_done(&arena);
 }
 
@@ -67,7 +67,7 @@ static bool task_of(struct call *call, task_id *ret)
     return false;
 }
 
-void qarnot_task_show(struct call *call)
+void qarnot_tasks_show(struct call *call)
 {
     task_id id;
     if (!task_of(call, &id)) {
@@ -91,7 +91,7 @@ static void empty_answer(struct call *call)
 
 /* What became of one task of a POST. */
 struct created {
-    task_id id;      /* 0: refused */
+    task_id id; /* 0: refused */
     unsigned status;
     const char *message;
 };
@@ -118,7 +118,7 @@ static void create_one(struct call *call, const struct doc *body, struct created
     struct facts facts;
     struct error e;
     *ret = (struct created){.status = 200, .message = ""};
-    if (qarnot_task_spec(call_core(call), body, call_arena(call), &spec, &e) != ERR_OK) {
+    if (qarnot_spec_task(call_core(call), body, call_arena(call), &spec, &e) != ERR_OK) {
         ret->status = http_status_of(e.code);
         ret->message = *e.path != '\0' ? arena_fmt(call_arena(call), "%s: %s", e.path, e.text)
                                        : arena_str(call_arena(call), e.text);
@@ -165,7 +165,7 @@ static void create_many(struct call *call, const struct doc *list)
     call_answer_json(call, 200);
 }
 
-void qarnot_task_create(struct call *call)
+void qarnot_tasks_create(struct call *call)
 {
     const struct doc *body;
     struct created created;
@@ -196,7 +196,7 @@ void qarnot_task_create(struct call *call)
 
 /* ---- change ---- */
 
-void qarnot_task_edit(struct call *call)
+void qarnot_tasks_edit(struct call *call)
 {
     task_id id;
     const struct doc *body;
@@ -211,8 +211,8 @@ void qarnot_task_edit(struct call *call)
         call_failf(call, ERR_DENIED, "", "the task has ended and cannot be changed");
         return;
     }
-    enum err r = qarnot_body_check(body, &e);
-    r = r == ERR_OK ? qarnot_body_keep(body, call_arena(call), &spec.annotation, &e) : r;
+    enum err r = qarnot_fields_check(body, &e);
+    r = r == ERR_OK ? qarnot_fields_keep(body, call_arena(call), &spec.annotation, &e) : r;
     if (r != ERR_OK) {
         call_fail(call, &e);
         return;
@@ -223,7 +223,7 @@ void qarnot_task_edit(struct call *call)
     }
 }
 
-void qarnot_task_refresh(struct call *call)
+void qarnot_tasks_refresh(struct call *call)
 {
     task_id id;
     if (task_of(call, &id)) {
@@ -232,7 +232,7 @@ void qarnot_task_refresh(struct call *call)
 }
 
 /* The SDK aborts after every run() with a time limit, also where the task has succeeded: an ended task stays as it is. */
-void qarnot_task_abort(struct call *call)
+void qarnot_tasks_abort(struct call *call)
 {
     task_id id;
     struct facts facts;
@@ -245,12 +245,12 @@ void qarnot_task_abort(struct call *call)
     }
 }
 
-void qarnot_task_delete(struct call *call)
+void qarnot_tasks_delete(struct call *call)
 {
-    qarnot_task_abort(call);
+    qarnot_tasks_abort(call);
 }
 
-void qarnot_snapshot(struct call *call)
+void qarnot_tasks_snapshot(struct call *call)
 {
     task_id id;
     if (task_of(call, &id)) {
@@ -275,10 +275,10 @@ static bool list_row(struct call *call, struct json_out *j, struct str json)
     arena_init(&arena);
     must(doc_json_parse(&arena, json, &doc, &e) == ERR_OK); /* Weir wrote it */
     (void)doc_text(doc_get(doc, "annotation"), &annotation);
-    const struct doc *kept = qarnot_kept(&arena, annotation);
-    const bool wanted = qarnot_filter_matches(call->data, doc_get(kept, "tags"));
+    const struct doc *kept = qarnot_fields_kept(&arena, annotation);
+    const bool wanted = qarnot_fields_filter_matches(call->data, doc_get(kept, "tags"));
     if (wanted) {
-        qarnot_task_write(j, call_core(call), doc, &arena);
+        qarnot_json_task(j, call_core(call), doc, &arena);
     }
     arena_done(&arena);
     return wanted;
@@ -294,7 +294,7 @@ static void list_end(struct json_out *j, uint64_t next)
     json_out_end(j);
 }
 
-void qarnot_task_list(struct call *call)
+void qarnot_tasks_list(struct call *call)
 {
     static const struct task_list_form form = {
         .begin = list_begin, .row = list_row, .end = list_end};
@@ -310,10 +310,11 @@ void qarnot_task_list(struct call *call)
         call_failf(call, ERR_INVALID, "token", "'%.40s' is no token of this list", token);
         return;
     }
-    if (qarnot_filter_check(doc_get(body, "filter"), &e) != ERR_OK) {
+    if (qarnot_fields_filter_check(doc_get(body, "filter"), &e) != ERR_OK) {
         call_fail(call, &e);
         return;
     }
-    page.limit = qarnot_page_limit(body);
-    task_list_ask(call, &(struct task_filter){0}, &page, &form, (void *)(uintptr_t)doc_get(body, "filter"));
+    page.limit = qarnot_fields_page_limit(body);
+    task_list_ask(call, &(struct task_filter){0}, &page, &form,
+                  (void *)(uintptr_t)doc_get(body, "filter"));
 }

@@ -1,14 +1,14 @@
-/* task_json.c - Weir's task, as the API and the history have it, in the SDK's words. Live and ended tasks are read from
+/* qarnot_json.c - Weir's task, as the API and the history have it, in the SDK's words. Live and ended tasks are read from
  * the same JSON, so both look alike. SPDX-License-Identifier: Apache-2.0 */
 #include "base/time_text.h"
-#include "compat/qarnot/internal.h"
+#include "compat/qarnot/qarnot_internal.h"
 
 #include <inttypes.h>
 
 enum { RANGES_MAX = 256 * 1024 };
 
 /* What the attempts of a task say together. */
-struct tally {
+struct instance_tally {
     struct buf succeeded;
     struct buf failed;
     struct buf executed;
@@ -61,7 +61,7 @@ static const char *state_of(const struct doc *task)
         return "Submitted";
     case TASK_PENDING:
         return count_of(task, "ended") > 0 || count_of(task, "active") > 0 ? "PartiallyExecuting"
-                                                                         : "Submitted";
+                                                                           : "Submitted";
     case TASK_STARTING:
         return waiting > 0 ? "PartiallyDispatched" : "FullyDispatched";
     case TASK_RUNNING:
@@ -107,8 +107,7 @@ static bool has_ended(const struct doc *attempt)
 
 static bool has_succeeded(const struct doc *attempt)
 {
-    return strcmp(text_of(attempt, "cause"), "exit") == 0 &&
-           number_of(attempt, "exit_code") == 0;
+    return strcmp(text_of(attempt, "cause"), "exit") == 0 && number_of(attempt, "exit_code") == 0;
 }
 
 static int64_t ran_ms(const struct doc *attempt)
@@ -151,7 +150,7 @@ static void completed_write(struct json_out *j, const struct doc *attempt, uint3
 }
 
 static void instances_write(struct json_out *j, const struct doc *task, const char *ranges,
-                            struct tally *tally, struct arena *arena)
+                            struct instance_tally *tally, struct arena *arena)
 {
     const struct doc *attempts = doc_get(task, "attempts");
     json_out_put(j, "completedInstances:[");
@@ -163,15 +162,15 @@ static void instances_write(struct json_out *j, const struct doc *task, const ch
         tally->running += strcmp(text_of(d, "state"), "running") == 0;
         if (has_ended(d)) {
             completed_write(j, d, number, arena);
-            qarnot_range_add(&tally->executed_range, number);
-            qarnot_range_add(has_succeeded(d) ? &tally->succeeded_range : &tally->failed_range,
-                             number);
+            qarnot_ranges_add(&tally->executed_range, number);
+            qarnot_ranges_add(has_succeeded(d) ? &tally->succeeded_range : &tally->failed_range,
+                              number);
         }
     }
     json_out_end(j);
-    qarnot_range_end(&tally->executed_range);
-    qarnot_range_end(&tally->succeeded_range);
-    qarnot_range_end(&tally->failed_range);
+    qarnot_ranges_end(&tally->executed_range);
+    qarnot_ranges_end(&tally->succeeded_range);
+    qarnot_ranges_end(&tally->failed_range);
 }
 
 /* ---- status ---- */
@@ -186,19 +185,20 @@ static void zeros_write(struct json_out *j, const char *const *names, size_t cou
 static void running_write(struct json_out *j, const struct doc *task, const char *ranges)
 {
     static const char *const averages[] = {
-        "averageFrequencyGHz",   "maxFrequencyGHz",    "minFrequencyGHz",
-        "averageMaxFrequencyGHz", "averageCpuUsage",   "clusterPowerIndicator",
-        "averageMemoryUsage",    "averageNetworkInKbps", "averageNetworkOutKbps",
-        "totalNetworkInKbps",    "totalNetworkOutKbps"};
-    static const char *const figures[] = {"maxFrequencyGHz", "currentFrequencyGHz", "cpuUsage",
-                                          "maxMemoryMB",     "currentMemoryMB",     "memoryUsage",
-                                          "networkInKbps",   "networkOutKbps",      "progress",
+        "averageFrequencyGHz",    "maxFrequencyGHz",      "minFrequencyGHz",
+        "averageMaxFrequencyGHz", "averageCpuUsage",      "clusterPowerIndicator",
+        "averageMemoryUsage",     "averageNetworkInKbps", "averageNetworkOutKbps",
+        "totalNetworkInKbps",     "totalNetworkOutKbps"};
+    static const char *const figures[] = {"maxFrequencyGHz",  "currentFrequencyGHz", "cpuUsage",
+                                          "maxMemoryMB",      "currentMemoryMB",     "memoryUsage",
+                                          "networkInKbps",    "networkOutKbps",      "progress",
                                           "executionTimeSec", "executionTimeGHz"};
     const struct doc *attempts = doc_get(task, "attempts");
     json_out_put(j, "runningInstancesInfo:{perRunningInstanceInfo:[");
     for (const struct doc *d = attempts == NULL ? NULL : attempts->first; d != NULL; d = d->next) {
         if (is_newest(d) && strcmp(text_of(d, "state"), "running") == 0) {
-            json_out_put(j, "{phase:%s,instanceId:%u,cpuModel:%s,activeForwards:[],vpnConnections:[]",
+            json_out_put(j,
+                         "{phase:%s,instanceId:%u,cpuModel:%s,activeForwards:[],vpnConnections:[]",
                          "execution", number_at(ranges, d), text_of(d, "node"));
             json_out_kv_u64(j, "coreCount", 1);
             json_out_kv_u64(j, "executionAttemptCount", number_of(d, "attempt"));
@@ -213,7 +213,7 @@ static void running_write(struct json_out *j, const struct doc *task, const char
 }
 
 static void status_write(struct json_out *j, const struct doc *task, const char *ranges,
-                         const struct tally *tally, uint64_t progress)
+                         const struct instance_tally *tally, uint64_t progress)
 {
     static const char *const zeros[] = {"downloadTimeSec", "environmentTimeSec", "uploadTimeSec"};
     static const char *const spans[] = {"downloadTime", "environmentTime", "uploadTime"};
@@ -221,8 +221,8 @@ static void status_write(struct json_out *j, const struct doc *task, const char 
     char wall[QARNOT_TIMESPAN_MAX];
     const int64_t ran = (int64_t)number_of(task, "ran_ms");
     const int64_t used = (int64_t)number_of(task, "cpu_ms");
-    qarnot_timespan(used, cpu);
-    qarnot_timespan(ran, wall);
+    qarnot_fields_timespan(used, cpu);
+    qarnot_fields_timespan(ran, wall);
     json_out_put(j, "status:{downloadProgress:%u,executionProgress:%lu,uploadProgress:%u", 100,
                  progress, 0);
     json_out_kv_u64(j, "instanceCount", number_of(task, "instances"));
@@ -275,9 +275,9 @@ static void errors_write(struct json_out *j, const struct doc *task, const char 
 
 /* ---- the whole ---- */
 
-static void tally_init(struct tally *tally)
+static void tally_init(struct instance_tally *tally)
 {
-    *tally = (struct tally){0};
+    *tally = (struct instance_tally){0};
     buf_init(&tally->succeeded, RANGES_MAX);
     buf_init(&tally->failed, RANGES_MAX);
     buf_init(&tally->executed, RANGES_MAX);
@@ -286,7 +286,7 @@ static void tally_init(struct tally *tally)
     tally->executed_range.out = &tally->executed;
 }
 
-static void tally_done(struct tally *tally)
+static void tally_done(struct instance_tally *tally)
 {
     buf_done(&tally->succeeded);
     buf_done(&tally->failed);
@@ -294,16 +294,16 @@ static void tally_done(struct tally *tally)
 }
 
 /* Times and counts. The pool's UUID of a task made elsewhere follows from the pool's name. */
-static void figures_write(struct json_out *j, const struct doc *task, const struct tally *tally,
-                          uint64_t progress)
+static void figures_write(struct json_out *j, const struct doc *task,
+                          const struct instance_tally *tally, uint64_t progress)
 {
     char span[QARNOT_TIMESPAN_MAX];
     json_out_kv_u64(j, "progress", progress);
     json_out_kv_u64(j, "runningInstanceCount", tally->running);
     json_out_kv_u64(j, "runningCoreCount", tally->running);
-    qarnot_timespan((int64_t)number_of(task, "cpu_ms"), span);
+    qarnot_fields_timespan((int64_t)number_of(task, "cpu_ms"), span);
     json_out_kv_text(j, "executionTime", span);
-    qarnot_timespan((int64_t)number_of(task, "ran_ms"), span);
+    qarnot_fields_timespan((int64_t)number_of(task, "ran_ms"), span);
     json_out_kv_text(j, "wallTime", span);
     json_out_kv_time(j, "endDate", time_of(task, "ended_at"));
 }
@@ -327,25 +327,39 @@ static void names_write(struct json_out *j, const struct core *core, const struc
             pool = pool_uuid;
         }
     }
-    json_out_put(j, "uuid:%s,shortname:%s,name:%s,state:%s", uuid, shortname,
-                 text_of(task, "name"), state_of(task));
+    json_out_put(j, "uuid:%s,shortname:%s,name:%s,state:%s", uuid, shortname, text_of(task, "name"),
+                 state_of(task));
     json_out_kv_text(j, "profile", profile);
     json_out_kv_text(j, "poolUuid", pool);
     json_out_kv_text(j, "jobUuid", NULL);
     json_out_kv_time(j, "creationDate", time_of(task, "submitted_at"));
 }
 
-void qarnot_task_write(struct json_out *j, const struct core *core, const struct doc *task,
-                       struct arena *arena)
+void qarnot_json_task(struct json_out *j, const struct core *core, const struct doc *task,
+                      struct arena *arena)
 {
-    static const char *const computed[] = {
-        "uuid",    "shortname",          "name",          "state",      "profile",
-        "poolUuid", "jobUuid",           "creationDate",  "progress",   "runningInstanceCount",
-        "runningCoreCount", "executionTime", "wallTime",  "endDate",    "completedInstances",
-        "errors",  "status",             "resultsCount",  NULL};
-    const struct doc *kept = qarnot_kept(arena, text_of(task, "annotation"));
+    static const char *const computed[] = {"uuid",
+                                           "shortname",
+                                           "name",
+                                           "state",
+                                           "profile",
+                                           "poolUuid",
+                                           "jobUuid",
+                                           "creationDate",
+                                           "progress",
+                                           "runningInstanceCount",
+                                           "runningCoreCount",
+                                           "executionTime",
+                                           "wallTime",
+                                           "endDate",
+                                           "completedInstances",
+                                           "errors",
+                                           "status",
+                                           "resultsCount",
+                                           NULL};
+    const struct doc *kept = qarnot_fields_kept(arena, text_of(task, "annotation"));
     const char *ranges = NULL;
-    struct tally tally;
+    struct instance_tally tally;
     (void)doc_text(doc_get(kept, "advancedRanges"), &ranges);
     const uint64_t count = number_of(task, "instances");
     const uint64_t progress = count > 0 ? 100 * count_of(task, "ended") / count : 0;
@@ -356,7 +370,7 @@ void qarnot_task_write(struct json_out *j, const struct core *core, const struct
     errors_write(j, task, ranges, arena);
     figures_write(j, task, &tally, progress);
     status_write(j, task, ranges, &tally, progress);
-    qarnot_echo(j, kept, computed);
+    qarnot_fields_echo(j, kept, computed);
     if (kept->count == 0) {
         json_out_put(j, "constants:[],tags:[]");
         json_out_kv_u64(j, "instanceCount", count);

@@ -1,4 +1,4 @@
-/* handlers.h - every handler that routes.def names.
+/* qarnot_handlers.h - every handler that routes.def names.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
