@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "api/api_internal.h"
 #include "api/cursors.h"
+#include "api/history.h"
 #include "api/route.h"
 #include "base/mem.h"
 #include "base/vec.h"
@@ -150,38 +151,71 @@ static void output_ask(struct call *call)
     call_park(call, output_gone, read);
 }
 
-/* The index of the instance that the path names; -1: the whole task. False: the call was answered with 404. */
-static bool instance_of(struct call *call, task_id id, int64_t *ret)
+/* What the path asks for, but for the instance. */
+static void output_want(const struct call *call, task_id id, struct output_read *want)
 {
-    const char *text = call->params[1];
+    want->fresh = strcmp(call->route->method, "POST") == 0;
+    want->filter = (struct store_log_filter){
+        .task = id.v,
+        .index = -1,
+        .attempt = want->fresh ? -1 : 0,
+        .stream = call->route->handler == qarnot_output_stderr ? STREAM_STDERR : STREAM_STDOUT,
+        .bytes_max = READ_BYTES};
+}
+
+/* The index of the instance with this number. False: the call was answered with 404. */
+static bool instance_of(struct call *call, const char *annotation, uint32_t first, uint64_t count,
+                        int64_t *ret)
+{
+    const char *ranges = NULL;
+    const struct doc *kept = qarnot_fields_kept(call_arena(call), annotation);
     uint64_t number = 0;
-    *ret = -1;
-    if (text == NULL) {
-        return true;
-    }
-    const struct task *task = query_task(call_core(call), id);
     uint32_t index = 0;
-    bool well = str_to_u64(str_of(text), &number) && number <= UINT32_MAX;
-    if (well && task != NULL) {
-        struct task_spec spec;
-        const char *ranges = NULL;
-        query_task_spec(call_core(call), id, call_arena(call), &spec);
-        const struct doc *kept = qarnot_fields_kept(call_arena(call), spec.annotation);
-        (void)doc_text(doc_get(kept, "advancedRanges"), &ranges);
-        index = (uint32_t)number - task->array_first;
-        well = ranges != NULL ? qarnot_ranges_find(ranges, (uint32_t)number, &index)
-                              : number >= task->array_first && index < task->instance_count;
+    bool well = str_to_u64(str_of(call->params[1]), &number) && number <= UINT32_MAX;
+    if (well && doc_text(doc_get(kept, "advancedRanges"), &ranges)) {
+        well = qarnot_ranges_find(ranges, (uint32_t)number, &index);
     } else {
-        index = (uint32_t)number;
+        well = well && number >= first && number - first < count;
+        index = (uint32_t)number - first;
     }
     if (!well) {
-        call_failf(call, ERR_NOT_FOUND, "", "the task has no instance %.20s", text);
+        call_failf(call, ERR_NOT_FOUND, "", "the task has no instance %.20s", call->params[1]);
     }
     *ret = index;
     return well;
 }
 
-static void output_show(struct call *call, uint32_t stream)
+static void output_begin(struct call *call)
+{
+    struct output_read *want = call->data;
+    want->key = (struct cursor_key){
+        .task = want->filter.task, .index = want->filter.index, .stream = want->filter.stream};
+    want->filter.after = want->fresh ? cursors_get(call->api->cursors, &want->key) : 0;
+    want->last = want->filter.after;
+    call_when_stored(call, output_ask);
+}
+
+/* The task has ended: the history knows its instances. */
+static void ended_begin(struct call *call, task_id id, struct str json)
+{
+    struct doc *task;
+    struct error e;
+    uint64_t first = 0;
+    uint64_t count = 0;
+    const char *annotation = "";
+    struct output_read *want = arena_new(call_arena(call), struct output_read, 1);
+    must(doc_json_parse(call_arena(call), json, &task, &e) == ERR_OK); /* Weir wrote it */
+    (void)doc_u64(doc_get(task, "array_first"), &first);
+    (void)doc_u64(doc_get(task, "instances"), &count);
+    (void)doc_text(doc_get(task, "annotation"), &annotation);
+    output_want(call, id, want);
+    if (instance_of(call, annotation, (uint32_t)first, count, &want->filter.index)) {
+        call->data = want;
+        output_begin(call);
+    }
+}
+
+static void output_show(struct call *call)
 {
     const struct core *core = call_core(call);
     struct output_read *want = arena_new(call_arena(call), struct output_read, 1);
@@ -191,27 +225,30 @@ static void output_show(struct call *call, uint32_t stream)
         call_failf(call, ERR_NOT_FOUND, "", "no task %.60s", call->params[0]);
         return;
     }
-    if (!instance_of(call, id, &want->filter.index)) {
+    const struct task *task = query_task(core, id);
+    if (call->params[1] != NULL && task == NULL) {
+        history_read(call, id, ended_begin);
         return;
     }
-    want->fresh = strcmp(call->route->method, "POST") == 0;
-    want->key = (struct cursor_key){.task = id.v, .index = want->filter.index, .stream = stream};
-    want->filter.task = id.v;
-    want->filter.stream = stream;
-    want->filter.attempt = want->fresh ? -1 : 0;
-    want->filter.bytes_max = READ_BYTES;
-    want->filter.after = want->fresh ? cursors_get(call->api->cursors, &want->key) : 0;
-    want->last = want->filter.after;
+    output_want(call, id, want);
+    if (call->params[1] != NULL) {
+        struct task_spec spec;
+        query_task_spec(core, id, call_arena(call), &spec);
+        if (!instance_of(call, spec.annotation, task->array_first, task->instance_count,
+                         &want->filter.index)) {
+            return;
+        }
+    }
     call->data = want;
-    call_when_stored(call, output_ask);
+    output_begin(call);
 }
 
 void qarnot_output_stdout(struct call *call)
 {
-    output_show(call, STREAM_STDOUT);
+    output_show(call);
 }
 
 void qarnot_output_stderr(struct call *call)
 {
-    output_show(call, STREAM_STDERR);
+    output_show(call);
 }
