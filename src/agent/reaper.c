@@ -41,7 +41,7 @@ static void child_reap(struct supervisor *sup, pid_t pid)
     }
     if (attempt != NULL) {
         reaper_leader_ended(sup, attempt, status, &use);
-    } else if (job != NULL) { /* the child ended before its spawner reported the start */
+    } else if (job != NULL && !job->visit) { /* the child ended before its spawner reported the start */
         struct attempt *starting = job->ctx;
         starting->leader_ended = true;
         starting->leader_status = status;
@@ -134,7 +134,7 @@ static void closing_look(struct supervisor *sup, bool dying)
         bool strays = attempt->cgroup != NULL ? cgroup_populated(attempt->cgroup)
                                               : attempt->stray_seen || dying;
         attempt->stray_seen = false;
-        if (strays || sup->spool_stuck || !attempt_finish(attempt)) {
+        if (strays || attempt->entering > 0 || sup->spool_stuck || !attempt_finish(attempt)) {
             attempt->closing_next = left;
             left = attempt;
         }

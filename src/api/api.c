@@ -11,6 +11,7 @@
 #include "api/events.h"
 #include "api/handlers.h"
 #include "api/route.h"
+#include "api/tunnel.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "io/http_request.h"
@@ -33,6 +34,7 @@ struct api *api_new(const struct api_options *options)
     api->o = *options;
     api->watches = watches_new();
     api->events = events_streams_new(api);
+    api->tunnels = tunnels_new(api);
     return api;
 }
 
@@ -41,6 +43,7 @@ void api_free(struct api *api)
     if (api == NULL) {
         return;
     }
+    tunnels_free(api->tunnels);
     events_streams_free(api->events);
     watches_free(api->watches);
     free(api);
@@ -355,6 +358,14 @@ void api_token_begin(const struct call *call, struct token_use *use,
 void api_token_end(struct token_use *use)
 {
     LIST_REMOVE(use, link);
+}
+
+void api_stop(struct api *api)
+{
+    while (!LIST_EMPTY(&api->uses)) {
+        LIST_FIRST(&api->uses)->cut(LIST_FIRST(&api->uses));
+    }
+    tunnels_stop(api->tunnels);
 }
 
 static void uses_cut(struct api *api, const char *token)

@@ -7,6 +7,7 @@
 #include "store/store.h"
 
 struct event_streams;
+struct tunnels;
 
 enum { STATUS_CLASSES = 6 };
 
@@ -32,8 +33,10 @@ void api_token_end(struct token_use *use);
 struct api {
     struct api_options o;
     struct token_uses uses;
+    struct token_uses cut_uses; /* were cut, and end when the library has answered */
     struct watches *watches;
     struct event_streams *events;
+    struct tunnels *tunnels;
     uint64_t answers[STATUS_CLASSES]; /* by the first digit of the status */
     uint64_t submitted;               /* tasks submitted so far */
 };

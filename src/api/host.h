@@ -12,6 +12,7 @@
 #include <sys/queue.h>
 
 struct call;
+struct agent_order;
 
 /* An answer that waits until everything decided so far is on disk (P10). The struct lives in its
  * owner. */
@@ -102,6 +103,10 @@ struct api_host {
      * checked: call->name is the node. */
     void (*agent_stream)(void *ctx, struct call *call);
     void (*agent_reports)(void *ctx, struct call *call);
+
+    /* Sends an order to the agent of a node; epoch, fact and incarnation are the host's. False: the node
+     * has no connected agent. */
+    must_use bool (*agent_order)(void *ctx, node_id node, struct agent_order *order);
 
     /* Has this node a connected agent? */
     bool (*agent_connected)(void *ctx, const char *node);

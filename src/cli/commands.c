@@ -7,7 +7,7 @@
 const struct command *const command_tables[] = {
     commands_first,  commands_task,    commands_self, commands_pool, commands_scale,
     commands_flavor, commands_account, commands_node, commands_lock, commands_config,
-    commands_admin,  commands_tls,     NULL,
+    commands_admin,  commands_tls,     commands_interactive, NULL,
 };
 
 static const struct flag flags_up[] = {
@@ -49,7 +49,7 @@ static const struct flag flags_output[] = {
     {0},
 };
 
-static const struct flag flags_spread[] = {
+const struct flag flags_spread[] = {
     {"spread", 0, FLAG_BOOL, NULL, "more slots than a node has: run as several instances",
      COMPLETE_NONE, NULL},
     {0},

@@ -265,6 +265,20 @@ bool agents_connected(const struct agents *agents, const char *node)
 
 /* ---- orders ---- */
 
+bool agents_order(struct agents *agents, node_id node, struct agent_order *order)
+{
+    struct agent_link *link = agents_link_of(agents, node);
+    if (link == NULL || link->stream == NULL || ledger_core(agents->o.ledger) == NULL) {
+        return false;
+    }
+    struct buf text;
+    buf_init(&text, LINK_BYTES_MAX);
+    agents_orders_add(agents, order, link->incarnation, &text);
+    const bool sent = !text.full && link_write(link, (struct str){buf_text(&text), text.len});
+    buf_done(&text);
+    return sent;
+}
+
 static void effect_gather(struct agents *agents, const struct core *core,
                           const struct effect *effect)
 {

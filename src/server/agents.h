@@ -6,6 +6,7 @@
 #include "server/ledger.h"
 
 struct agents;
+struct agent_order;
 
 struct agents_options {
     struct loop *loop;
@@ -25,6 +26,9 @@ void agents_start(struct agents *agents);
 /* The two HTTP calls of an agent. Each function answers its call. */
 void agents_stream(struct agents *agents, struct call *call);
 void agents_reports(struct agents *agents, struct call *call);
+
+/* Sends an order that no effect of the core asks for. False: the node has no connected agent. */
+must_use bool agents_order(struct agents *agents, node_id node, struct agent_order *order);
 
 bool agents_connected(const struct agents *agents, const char *node);
 

@@ -48,6 +48,10 @@ void agents_orders_bye(const struct agents *agents, const struct agent_link *lin
 void agents_orders_ping(const struct agents *agents, const struct agent_link *link,
                         struct buf *out);
 
+/* Stamps and appends any order. */
+void agents_orders_add(const struct agents *agents, struct agent_order *order, uint32_t incarnation,
+                       struct buf *out);
+
 /* Appends the order of an effect, unless the state has moved on and the order is no longer
  * needed. */
 void agents_orders_effect(struct agents *agents, const struct core *core,
