@@ -6,6 +6,7 @@
 
 #include "agent/inbox.h"
 #include "agent/agent_options.h"
+#include "agent/asker.h"
 #include "agent/reporter.h"
 #include "agent/stream.h"
 #include "agent/supclient.h"
@@ -28,6 +29,7 @@ struct agent {
     struct loop_fd *inbox_watch;
     struct reporter *reporter;
     struct stream *stream;
+    struct ask_thread *asker;
     int lock_fd;
     struct loop_timer *lock_timer; /* the next look at the lock */
 
@@ -54,7 +56,7 @@ struct agent {
     char trouble_told[TEXT_LEN_MAX + 1]; /* what the last hello said */
     struct loop_timer *connect_timer;
     struct loop_timer *cut_off_timer;
-    struct tunnels tunnels;
+    struct tunnel_server tunnels;
     bool streaming; /* the stream thread is at work */
     bool welcomed;
     bool refused; /* the server does not let this node join: the agent ends */

@@ -177,7 +177,7 @@ bool console_write(int fd, struct buf *data)
 
 /* ---- exec ---- */
 
-struct exec {
+struct console_run {
     struct console_program program;
     struct buf frames; /* from the client, not yet looked at */
     struct buf input;  /* for the program */
@@ -187,7 +187,7 @@ struct exec {
     bool exited;
 };
 
-static void input_close(struct exec *exec)
+static void input_close(struct console_run *exec)
 {
     if (exec->program.in < 0) {
         return;
@@ -198,7 +198,7 @@ static void input_close(struct exec *exec)
     exec->program.in = -1;
 }
 
-static void frames_do(struct exec *exec)
+static void frames_do(struct console_run *exec)
 {
     struct console_frame frame;
     long len;
@@ -220,7 +220,7 @@ static void frames_do(struct exec *exec)
     }
 }
 
-static void client_read(struct exec *exec)
+static void client_read(struct console_run *exec)
 {
     char chunk[CONSOLE_READ_BYTES];
     ssize_t got = read(STDIN_FILENO, chunk, sizeof chunk);
@@ -231,7 +231,7 @@ static void client_read(struct exec *exec)
     }
 }
 
-static void output_read(int *fd, short events, enum console_type type, struct exec *exec)
+static void output_read(int *fd, short events, enum console_type type, struct console_run *exec)
 {
     if (*fd >= 0 && events != 0 && !console_read(*fd, type, &exec->out)) {
         if (exec->program.terminal) {
@@ -243,7 +243,7 @@ static void output_read(int *fd, short events, enum console_type type, struct ex
 }
 
 /* Waits and moves bytes once. False: nothing happened in time. */
-static bool exec_turn(struct exec *exec, int wait_ms)
+static bool exec_turn(struct console_run *exec, int wait_ms)
 {
     const bool room = exec->out.len < CONSOLE_PIPE_BYTES;
     struct pollfd p[] = {
@@ -276,7 +276,7 @@ static bool exec_turn(struct exec *exec, int wait_ms)
     return ready != 0;
 }
 
-static void last_words(struct exec *exec, enum console_type type, struct str data)
+static void last_words(struct console_run *exec, enum console_type type, struct str data)
 {
     console_put(&exec->out, type, data);
     struct pollfd p = {.fd = STDOUT_FILENO, .events = POLLOUT};
@@ -287,7 +287,7 @@ static void last_words(struct exec *exec, enum console_type type, struct str dat
     }
 }
 
-static void exec_init(struct exec *exec)
+static void exec_init(struct console_run *exec)
 {
     buf_init(&exec->frames, 2 * CONSOLE_PIPE_BYTES);
     buf_init(&exec->input, 2 * CONSOLE_PIPE_BYTES);
@@ -296,7 +296,7 @@ static void exec_init(struct exec *exec)
 
 static int console_exec(char *const *argv, const char *terminal)
 {
-    struct exec exec = {0};
+    struct console_run exec = {0};
     struct error e;
     exec_init(&exec);
     if (console_program_start(argv, terminal, &exec.program, &e) != ERR_OK) {
@@ -333,7 +333,7 @@ int console_main(int argc, char **argv)
     (void)fcntl(STDIN_FILENO, F_SETFL, fcntl(STDIN_FILENO, F_GETFL) | O_NONBLOCK);
     (void)fcntl(STDOUT_FILENO, F_SETFL, fcntl(STDOUT_FILENO, F_GETFL) | O_NONBLOCK);
     if (strcmp(argv[1], "attach") == 0) {
-        return console_attach(argv[2]);
+        return console_host_attach(argv[2]);
     }
     return strcmp(argv[1], "exec") == 0 && argc > 4 ? console_exec(argv + 4, argv[2]) : USAGE;
 }

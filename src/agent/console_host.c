@@ -196,9 +196,8 @@ static bool host_turn(struct host *host, int wait_ms)
     for (size_t i = 0; i < HOST_CLIENTS_MAX; i++) {
         const struct host_client *client = &host->clients[i];
         p[P_CLIENTS + i].fd = client->fd;
-        p[P_CLIENTS + i].events =
-            (short)((host->input.len < CONSOLE_PIPE_BYTES ? POLLIN : 0) |
-                    (client->fd >= 0 && client->out.len > 0 ? POLLOUT : 0));
+        p[P_CLIENTS + i].events = (short)((host->input.len < CONSOLE_PIPE_BYTES ? POLLIN : 0) |
+                                          (client->fd >= 0 && client->out.len > 0 ? POLLOUT : 0));
     }
     const int ready = poll(p, P_CLIENTS + HOST_CLIENTS_MAX, wait_ms);
     if (ready < 0) {
@@ -307,7 +306,8 @@ static int attach_connect(void)
     }
     for (int i = 0; i < ATTACH_TRIES; i++) {
         int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        if (fd >= 0 && connect(fd, (const struct sockaddr *)&socket_name, sizeof socket_name) == 0) {
+        if (fd >= 0 &&
+            connect(fd, (const struct sockaddr *)&socket_name, sizeof socket_name) == 0) {
             (void)fcntl(fd, F_SETFL, O_NONBLOCK);
             return fd;
         }
@@ -328,7 +328,7 @@ static bool copy_in(int fd, struct buf *out)
     return got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR));
 }
 
-int console_attach(const char *terminal)
+int console_host_attach(const char *terminal)
 {
     struct buf up;
     struct buf down;

@@ -44,4 +44,4 @@ bool console_write(int fd, struct buf *data);
 
 /* console_host.c */
 int console_host(char *const *argv);
-int console_attach(const char *terminal);
+int console_host_attach(const char *terminal);

@@ -73,7 +73,7 @@ static void visitor_free(struct visitor *visitor)
 
 static void visitor_answer(struct visitor *visitor, const char *failure, uint16_t port)
 {
-    door_reply_send(visitor->fd, &(struct door_reply){.failure = failure, .port = port});
+    door_frame_reply(visitor->fd, &(struct door_reply){.failure = failure, .port = port});
     visitor_free(visitor);
 }
 
@@ -81,8 +81,8 @@ static void visitor_answer(struct visitor *visitor, const char *failure, uint16_
 
 static bool is_own(const char *entry)
 {
-    static const char *const own[] = {"WEIR_SUPERVISOR=", "WEIR_TASK_ID=", "WEIR_INDEX=",
-                                      "WEIR_ATTEMPT="};
+    static const char *const own[] = {
+        "WEIR_SUPERVISOR=", "WEIR_TASK_ID=", "WEIR_INDEX=", "WEIR_ATTEMPT="};
     for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
         if (strncmp(entry, own[i], strlen(own[i])) == 0) {
             return true;
@@ -210,7 +210,8 @@ static void request_do(struct visitor *visitor, const struct door_request *reque
     if (attempt == NULL || attempt->state != ATTEMPT_RUNNING) {
         visitor_answer(visitor, "the attempt does not run on this node", 0);
     } else if (strcmp(request->what, "port") == 0) {
-        visitor_answer(visitor, attempt->port == 0 ? "no port of the node was free for the attempt" : "",
+        visitor_answer(visitor,
+                       attempt->port == 0 ? "no port of the node was free for the attempt" : "",
                        attempt->port);
     } else if (!program || visitor->passed < 0) {
         visitor_answer(visitor, "the node's supervisor does not know this request", 0);
@@ -227,7 +228,7 @@ static void visitor_ready(void *ctx, uint32_t events)
     struct error e;
     (void)events;
     arena_init(&arena);
-    enum err r = door_request_read(visitor->fd, &arena, &request, &visitor->passed, &e);
+    enum err r = door_frame_read(visitor->fd, &arena, &request, &visitor->passed, &e);
     if (r == ERR_OK) {
         request_do(visitor, &request);
     } else if (r != ERR_BUSY) {

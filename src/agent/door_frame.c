@@ -67,8 +67,8 @@ static must_use enum err reply_read(int conn, struct arena *arena, struct door_r
     return bytes_reader_ok(&in) ? ERR_OK : fail(e, ERR_IO, "the node's supervisor gives no answer");
 }
 
-must_use enum err door_ask(const char *dir, const struct door_request *request, int fd,
-                           struct arena *arena, struct door_reply *ret, struct error *e)
+must_use enum err door_frame_ask(const char *dir, const struct door_request *request, int fd,
+                                 struct arena *arena, struct door_reply *ret, struct error *e)
 {
     int conn;
     enum err r = unixsock_door_connect(dir, &conn, e);
@@ -99,8 +99,8 @@ static int fd_of(struct msghdr *message)
     return fd;
 }
 
-must_use enum err door_request_read(int conn, struct arena *arena, struct door_request *ret,
-                                    int *ret_fd, struct error *e)
+must_use enum err door_frame_read(int conn, struct arena *arena, struct door_request *ret,
+                                  int *ret_fd, struct error *e)
 {
     union {
         struct cmsghdr head;
@@ -139,7 +139,7 @@ must_use enum err door_request_read(int conn, struct arena *arena, struct door_r
     return ERR_OK;
 }
 
-void door_reply_send(int conn, const struct door_reply *reply)
+void door_frame_reply(int conn, const struct door_reply *reply)
 {
     struct buf out;
     buf_init(&out, DOOR_TEXT_MAX * 2);

@@ -24,11 +24,11 @@ struct door_reply {
 };
 
 /* Asks the supervisor of the directory D. `fd` is passed on and stays the caller's; -1: none. */
-must_use enum err door_ask(const char *dir, const struct door_request *request, int fd,
-                           struct arena *arena, struct door_reply *ret, struct error *e);
+must_use enum err door_frame_ask(const char *dir, const struct door_request *request, int fd,
+                                 struct arena *arena, struct door_reply *ret, struct error *e);
 
 /* The supervisor's side: one message from the connection. *ret_fd is the caller's; -1: none. ERR_BUSY:
  * nothing has come yet. */
-must_use enum err door_request_read(int conn, struct arena *arena, struct door_request *ret,
-                                    int *ret_fd, struct error *e);
-void door_reply_send(int conn, const struct door_reply *reply);
+must_use enum err door_frame_read(int conn, struct arena *arena, struct door_request *ret,
+                                  int *ret_fd, struct error *e);
+void door_frame_reply(int conn, const struct door_reply *reply);

@@ -41,7 +41,8 @@ static void child_reap(struct supervisor *sup, pid_t pid)
     }
     if (attempt != NULL) {
         reaper_leader_ended(sup, attempt, status, &use);
-    } else if (job != NULL && !job->visit) { /* the child ended before its spawner reported the start */
+    } else if (job != NULL &&
+               !job->visit) { /* the child ended before its spawner reported the start */
         struct attempt *starting = job->ctx;
         starting->leader_ended = true;
         starting->leader_status = status;

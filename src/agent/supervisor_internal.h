@@ -61,11 +61,11 @@ struct attempt {
     struct spool_position end; /* ENDED: the place behind the attempt's last record */
     struct attempt *ended_next;
     struct attempt *closing_next;
-    int spawn_error; /* ENDED without a start: why; 0: the attempt has run, or was lost */
-    bool lost;       /* ENDED: the node could not start it */
+    int spawn_error;   /* ENDED without a start: why; 0: the attempt has run, or was lost */
+    bool lost;         /* ENDED: the node could not start it */
     unsigned entering; /* programs that door.c starts inside the attempt and are not started yet */
     uint16_t port;     /* WEIR_PORT: kept for the attempt on this node; 0: none was free */
-    bool stray_seen; /* a stray of this attempt was found in the current look */
+    bool stray_seen;   /* a stray of this attempt was found in the current look */
     /* Change time of the checkpoint file that was last counted; 0: no file. */
     int64_t checkpoint_seen_ns;
     int64_t checkpoint_ms; /* time of the last recorded checkpoint; 0: none */

@@ -25,7 +25,7 @@ enum {
     TUNNEL_BODY_MAX = 4096,
 };
 
-struct tunnel {
+struct tunnel_thread {
     struct arena arena;
     const char *dir;
     const char *url;
@@ -36,7 +36,7 @@ struct tunnel {
 
 static unsigned tunnels_open; /* changed by all threads */
 
-void tunnel_session(struct tunnels *tunnels, const char *url, const char *credential)
+void tunnel_session(struct tunnel_server *tunnels, const char *url, const char *credential)
 {
     free(tunnels->url);
     free(tunnels->credential);
@@ -44,14 +44,14 @@ void tunnel_session(struct tunnels *tunnels, const char *url, const char *creden
     tunnels->credential = credential != NULL ? xstrdup(credential) : NULL;
 }
 
-static void tunnel_free(struct tunnel *tunnel)
+static void tunnel_free(struct tunnel_thread *tunnel)
 {
     arena_done(&tunnel->arena);
     free(tunnel);
 }
 
-static must_use enum err ask_supervisor(struct tunnel *tunnel, int fd, struct door_reply *ret,
-                                        struct error *e)
+static must_use enum err ask_supervisor(struct tunnel_thread *tunnel, int fd,
+                                        struct door_reply *ret, struct error *e)
 {
     const struct agent_tunnel *order = &tunnel->order;
     const struct door_request request = {.key = order->key,
@@ -60,11 +60,11 @@ static must_use enum err ask_supervisor(struct tunnel *tunnel, int fd, struct do
                                          .term = order->term,
                                          .argv = order->argv,
                                          .argv_count = order->argv_count};
-    enum err r = door_ask(tunnel->dir, &request, fd, &tunnel->arena, ret, e);
+    enum err r = door_frame_ask(tunnel->dir, &request, fd, &tunnel->arena, ret, e);
     return r != ERR_OK || ret->failure[0] == '\0' ? r : fail(e, ERR_CONFLICT, "%s", ret->failure);
 }
 
-static must_use enum err program_begin(struct tunnel *tunnel, int *ret_fd, struct error *e)
+static must_use enum err program_begin(struct tunnel_thread *tunnel, int *ret_fd, struct error *e)
 {
     int ends[2];
     struct door_reply reply;
@@ -81,7 +81,7 @@ static must_use enum err program_begin(struct tunnel *tunnel, int *ret_fd, struc
     return ERR_OK;
 }
 
-static must_use enum err port_connect(struct tunnel *tunnel, int *ret_fd, struct error *e)
+static must_use enum err port_connect(struct tunnel_thread *tunnel, int *ret_fd, struct error *e)
 {
     struct door_reply reply = {.port = (uint16_t)tunnel->order.port};
     int on = 1;
@@ -108,7 +108,7 @@ static must_use enum err port_connect(struct tunnel *tunnel, int *ret_fd, struct
     return ERR_OK;
 }
 
-static must_use enum err local_begin(struct tunnel *tunnel, int *ret_fd, struct error *e)
+static must_use enum err local_begin(struct tunnel_thread *tunnel, int *ret_fd, struct error *e)
 {
     const char *what = tunnel->order.what;
     if (strcmp(what, "port") == 0) {
@@ -121,7 +121,8 @@ static must_use enum err local_begin(struct tunnel *tunnel, int *ret_fd, struct 
 }
 
 /* Tells the server why there is no tunnel. */
-static void failure_tell(struct tunnel *tunnel, const char *path, const struct error *failure)
+static void failure_tell(struct tunnel_thread *tunnel, const char *path,
+                         const struct error *failure)
 {
     struct json_out j;
     struct buf body;
@@ -146,14 +147,13 @@ static void failure_tell(struct tunnel *tunnel, const char *path, const struct e
     buf_done(&body);
 }
 
-static void tunnel_run(struct tunnel *tunnel)
+static void tunnel_run(struct tunnel_thread *tunnel)
 {
     struct http_duplex *duplex;
     struct http_reply reply;
     struct error e;
     int fd = -1;
-    const char *path =
-        arena_fmt(&tunnel->arena, "/api/v1/agent/tunnels/%s", tunnel->order.id);
+    const char *path = arena_fmt(&tunnel->arena, "/api/v1/agent/tunnels/%s", tunnel->order.id);
     if (local_begin(tunnel, &fd, &e) != ERR_OK) {
         failure_tell(tunnel, path, &e);
         return;
@@ -190,10 +190,11 @@ static const char *copy_or_null(struct arena *arena, const char *text)
     return text == NULL ? NULL : arena_str(arena, text);
 }
 
-static struct tunnel *tunnel_new(const struct tunnels *tunnels, const struct agent_options *options,
-                                 const struct agent_tunnel *order)
+static struct tunnel_thread *tunnel_new(const struct tunnel_server *tunnels,
+                                        const struct agent_options *options,
+                                        const struct agent_tunnel *order)
 {
-    struct tunnel *tunnel = xcalloc(1, sizeof *tunnel);
+    struct tunnel_thread *tunnel = xcalloc(1, sizeof *tunnel);
     struct arena *arena = &tunnel->arena;
     arena_init(arena);
     tunnel->dir = arena_str(arena, options->dir);
@@ -215,7 +216,7 @@ static struct tunnel *tunnel_new(const struct tunnels *tunnels, const struct age
     return tunnel;
 }
 
-void tunnel_open(const struct tunnels *tunnels, const struct agent_options *options,
+void tunnel_open(const struct tunnel_server *tunnels, const struct agent_options *options,
                  const struct agent_tunnel *order)
 {
     pthread_t thread;
@@ -228,7 +229,7 @@ void tunnel_open(const struct tunnels *tunnels, const struct agent_options *opti
         log_warn("a tunnel is refused: too many are open");
         return;
     }
-    struct tunnel *tunnel = tunnel_new(tunnels, options, order);
+    struct tunnel_thread *tunnel = tunnel_new(tunnels, options, order);
     must(pthread_attr_init(&attributes) == 0);
     must(pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED) == 0);
     must(pthread_attr_setstacksize(&attributes, TUNNEL_STACK_BYTES) == 0);

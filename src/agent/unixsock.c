@@ -37,8 +37,7 @@ static must_use enum err open_both(const char *dir, int type, int *ret_dir, int 
 static struct sockaddr_un address_of(int dir_fd, const char *name)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    (void)snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/%s", dir_fd,
-                   name);
+    (void)snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/%s", dir_fd, name);
     return address;
 }
 
@@ -115,8 +114,7 @@ static ino_t inode_of(const char *dir, const char *name)
     if (dir_fd < 0) {
         return 0;
     }
-    bool there =
-        fstatat(dir_fd, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISSOCK(info.st_mode);
+    bool there = fstatat(dir_fd, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISSOCK(info.st_mode);
     (void)close(dir_fd);
     return there ? info.st_ino : 0;
 }

@@ -3,11 +3,13 @@
 #pragma once
 
 #include "api/api.h"
+#include "api/session.h"
 #include "api/watches.h"
 #include "store/store.h"
 
 struct event_streams;
 struct tunnels;
+struct asks;
 
 enum { STATUS_CLASSES = 6 };
 
@@ -37,6 +39,8 @@ struct api {
     struct watches *watches;
     struct event_streams *events;
     struct tunnels *tunnels;
+    struct asks *asks;
+    struct session_links links;
     uint64_t answers[STATUS_CLASSES]; /* by the first digit of the status */
     uint64_t submitted;               /* tasks submitted so far */
 };

@@ -87,7 +87,7 @@ static void tunnel_told(void *ctx, const struct error *failure)
     api_count_answer(call->api, 101);
     call_done(call);
     session->answering = true;
-    http_request_upgrade(request, EXEC_PROTOCOL, client_upgraded, session);
+    http_upgrade_answer(request, EXEC_PROTOCOL, client_upgraded, session);
 }
 
 static void caller_gone(struct call *call, void *ctx)
@@ -118,8 +118,8 @@ static bool argv_read(struct call *call, const struct doc *body, struct agent_tu
     const struct doc *list = doc_get(body, "command");
     const char **argv =
         arena_new(call_arena(call), const char *, list != NULL ? list->count + 1 : 1);
-    bool well = list != NULL && list->kind == DOC_LIST && list->count > 0 &&
-                list->count <= TASK_ARGS_MAX;
+    bool well =
+        list != NULL && list->kind == DOC_LIST && list->count > 0 && list->count <= TASK_ARGS_MAX;
     for (const struct doc *d = well ? list->first : NULL; d != NULL && well; d = d->next) {
         well = doc_text(d, &argv[ret->argv_count++]);
     }
@@ -165,7 +165,7 @@ void exec_run(struct call *call)
         !call_query_u64(call, "instance", TASK_INSTANCES_MAX, &index)) {
         return;
     }
-    if (!http_request_upgrades(call->request, EXEC_PROTOCOL)) {
+    if (!http_upgrade_asked(call->request, EXEC_PROTOCOL)) {
         call_failf(call, ERR_INVALID, "",
                    "this call needs the headers 'Connection: Upgrade' and 'Upgrade: " EXEC_PROTOCOL
                    "'");

@@ -104,10 +104,9 @@ struct api_host {
     void (*agent_stream)(void *ctx, struct call *call);
     void (*agent_reports)(void *ctx, struct call *call);
 
-    /* Sends an order to the agent of a node; epoch, fact and incarnation are the host's. False: the node
-     * has no connected agent. */
-    must_use bool (*agent_order)(void *ctx, node_id node, struct agent_order *order);
-
     /* Has this node a connected agent? */
     bool (*agent_connected)(void *ctx, const char *node);
+
+    /* Sends an order that rests on no fact. False: the node has no connected agent. */
+    bool (*agent_order)(void *ctx, const char *node, struct agent_order *order);
 };

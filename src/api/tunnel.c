@@ -48,7 +48,7 @@ struct tunnel {
     bool closed;    /* the owner is gone; `upgraded` frees the rest */
 };
 
-struct tunnels *tunnels_new(struct api *api)
+struct tunnels *tunnel_list_new(struct api *api)
 {
     struct tunnels *tunnels = xcalloc(1, sizeof *tunnels);
     tunnels->api = api;
@@ -62,7 +62,7 @@ static void tunnel_free(struct tunnel *tunnel)
     free(tunnel);
 }
 
-void tunnels_free(struct tunnels *tunnels)
+void tunnel_list_free(struct tunnels *tunnels)
 {
     if (tunnels != NULL) {
         map_free(tunnels->open);
@@ -87,7 +87,7 @@ static void tunnel_fail(struct tunnel *tunnel, const struct error *failure)
     fn(ctx, &e);
 }
 
-void tunnels_stop(struct tunnels *tunnels)
+void tunnel_list_stop(struct tunnels *tunnels)
 {
     size_t cursor = 0;
     struct error e;
@@ -113,8 +113,9 @@ static void timer_due(void *ctx)
 {
     struct tunnel *tunnel = ctx;
     struct error e;
-    (void)fail(&e, ERR_TIMEOUT, "the node did not open a connection within %d s; its agent may be of "
-                                "an older version, or very busy",
+    (void)fail(&e, ERR_TIMEOUT,
+               "the node did not open a connection within %d s; its agent may be of "
+               "an older version, or very busy",
                TUNNEL_OPEN_MS / 1000);
     tunnel_fail(tunnel, &e);
 }
@@ -140,8 +141,7 @@ must_use enum err tunnel_target(const struct core *core, task_id task, int64_t i
     for (uint32_t i = first; i <= last; i++) {
         const struct instance *instance = query_instance(core, task, i);
         if (instance != NULL && instance->state == INSTANCE_RUNNING) {
-            *ret_key = (struct attempt_key){
-                .task = task, .index = i, .attempt = instance->attempt};
+            *ret_key = (struct attempt_key){.task = task, .index = i, .attempt = instance->attempt};
             *ret_node = instance->node;
             return ERR_OK;
         }
@@ -165,15 +165,16 @@ static size_t node_tunnels(const struct tunnels *tunnels, node_id node)
     return count;
 }
 
-must_use enum err tunnel_ask(struct api *api, node_id node, struct agent_tunnel *order, tunnel_fn fn,
-                             void *ctx, struct tunnel **ret, struct error *e)
+must_use enum err tunnel_ask(struct api *api, node_id node, struct agent_tunnel *order,
+                             tunnel_fn fn, void *ctx, struct tunnel **ret, struct error *e)
 {
     struct tunnels *tunnels = api->tunnels;
     unsigned char random[TUNNEL_ID_BYTES];
     if (tunnels->stopping || map_count(tunnels->open) >= TUNNELS_MAX ||
         node_tunnels(tunnels, node) >= TUNNELS_NODE_MAX) {
-        return fail(e, ERR_BUSY, tunnels->stopping ? "the server is stopping"
-                                                   : "too many connections to nodes are open");
+        return fail(e, ERR_BUSY,
+                    tunnels->stopping ? "the server is stopping"
+                                      : "too many connections to nodes are open");
     }
     struct tunnel *tunnel = xcalloc(1, sizeof *tunnel);
     randombytes_buf(random, sizeof random);
@@ -186,7 +187,9 @@ must_use enum err tunnel_ask(struct api *api, node_id node, struct agent_tunnel 
     tunnel->timer = loop_timer_new(api->o.loop, timer_due, tunnel);
     order->id = tunnel->id;
     struct agent_order message = {.type = AGENT_TUNNEL, .tunnel = *order};
-    if (!api->o.host->agent_order(api->o.host->ctx, node, &message)) {
+    const struct core *core = api->o.host->core(api->o.host->ctx);
+    if (core == NULL ||
+        !api->o.host->agent_order(api->o.host->ctx, query_node_name(core, node), &message)) {
         tunnel_free(tunnel);
         return fail(e, ERR_BUSY, "the node is not connected now");
     }
@@ -283,13 +286,13 @@ void tunnel_answer(struct call *call)
         buf_clear(&call->out);
         buf_add_str(&call->out, "{}");
         call_answer_json(call, 200);
-    } else if (!http_request_upgrades(call->request, "weir-tunnel")) {
+    } else if (!http_upgrade_asked(call->request, "weir-tunnel")) {
         call_failf(call, ERR_INVALID, "", "a tunnel needs the header 'Upgrade: weir-tunnel'");
     } else {
         struct http_request *request = call->request;
         tunnel->answering = true;
         api_count_answer(call->api, 101);
         call_done(call);
-        http_request_upgrade(request, "weir-tunnel", upgraded, tunnel);
+        http_upgrade_answer(request, "weir-tunnel", upgraded, tunnel);
     }
 }

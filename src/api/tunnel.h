@@ -12,12 +12,12 @@ struct api;
 struct tunnels;
 struct tunnel;
 
-struct tunnels *tunnels_new(struct api *api);
-void tunnels_free(struct tunnels *tunnels);
+struct tunnels *tunnel_list_new(struct api *api);
+void tunnel_list_free(struct tunnels *tunnels);
 
 /* Closes every tunnel, and tells the owners of tunnels that are not open yet. No tunnel is made any
  * more. */
-void tunnels_stop(struct tunnels *tunnels);
+void tunnel_list_stop(struct tunnels *tunnels);
 
 /* Called once. `failure` NULL: the tunnel is open. Else the tunnel is gone already. */
 typedef void (*tunnel_fn)(void *ctx, const struct error *failure);
@@ -29,8 +29,8 @@ must_use enum err tunnel_target(const struct core *core, task_id task, int64_t i
 
 /* Asks the node for a tunnel; order->id is filled in. fn is called later, never inside this call. The
  * owner frees the tunnel with tunnel_close(), which may be called before fn and then replaces fn. */
-must_use enum err tunnel_ask(struct api *api, node_id node, struct agent_tunnel *order, tunnel_fn fn,
-                             void *ctx, struct tunnel **ret, struct error *e);
+must_use enum err tunnel_ask(struct api *api, node_id node, struct agent_tunnel *order,
+                             tunnel_fn fn, void *ctx, struct tunnel **ret, struct error *e);
 void tunnel_close(struct tunnel *tunnel); /* NULL is allowed */
 
 /* Of an open tunnel: its descriptor, and bytes that came already. */

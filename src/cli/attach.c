@@ -185,6 +185,7 @@ static void up_write(struct attach *attach)
 /* SIGWINCH is blocked except inside ppoll(), so that no change is missed. */
 static void attach_loop(struct attach *attach, const sigset_t *open_mask)
 {
+    program_read(attach); /* bytes may have come with the answer */
     while (!attach->over) {
         struct pollfd p[] = {
             {.fd = http_duplex_fd(attach->duplex),
@@ -252,8 +253,8 @@ static enum err session_open(struct cli *cli, const struct attach_options *optio
     struct buf body;
     buf_init(&body, ATTACH_BODY_MAX);
     body_write(options, &body);
-    const char *path = arena_fmt(&cli->arena, "/api/v1/tasks/%llu/exec",
-                                 (unsigned long long)options->task);
+    const char *path =
+        arena_fmt(&cli->arena, "/api/v1/tasks/%llu/exec", (unsigned long long)options->task);
     if (options->instance >= 0) {
         path = arena_fmt(&cli->arena, "%s?instance=%lld", path, (long long)options->instance);
     }

@@ -6,7 +6,7 @@
 
 struct attach_options {
     uint64_t task;
-    int64_t instance; /* -1: the first one that runs */
+    int64_t instance;  /* -1: the first one that runs */
     char *const *argv; /* NULL: attach to the terminal of a shell task */
     size_t argc;
     bool terminal;

@@ -147,9 +147,18 @@ static void cell_devices(struct buf *out, const struct doc *item, int64_t now_ms
 {
     (void)now_ms;
     const struct doc *devices = item_at(item, "devices");
+    bool any = false;
     for (const struct doc *d = devices == NULL ? NULL : devices->first; d != NULL; d = d->next) {
-        buf_addf(out, "%s%s:%s", d == devices->first ? "" : " ", item_text(d, "index"),
-                 item_text(d, "free"));
+        const char *free = item_text(d, "free");
+        if (strcmp(free, "0") != 0) {
+            const bool whole = strcmp(free, "1") == 0;
+            buf_addf(out, "%s%s%s%s%s", any ? " " : "", item_text(d, "index"), whole ? "" : " (",
+                     whole ? "" : free, whole ? "" : " of it)");
+            any = true;
+        }
+    }
+    if (!any && devices != NULL && devices->count > 0) {
+        buf_add_str(out, "none");
     }
 }
 

@@ -46,7 +46,8 @@ int cmd_shell_exec(struct cli *cli)
     if (r != ERR_OK) {
         return context_fail_run(cli, &e);
     }
-    const bool tty = args_has(&cli->args, "tty") || (on_terminal() && !args_has(&cli->args, "no-tty"));
+    const bool tty =
+        args_has(&cli->args, "tty") || (on_terminal() && !args_has(&cli->args, "no-tty"));
     const struct attach_options options = {.task = name.task,
                                            .instance = name.instance,
                                            .argv = cli->args.rest,

@@ -17,9 +17,11 @@ static const struct flag flags_shell[] = {
 };
 
 #define SHELL_MORE                                                                                 \
-    "The shell is a task: it waits for its resources like any other, and `weir task kill` ends it.\n" \
+    "The shell is a task: it waits for its resources like any other, and `weir task kill` ends "   \
+    "it.\n"                                                                                        \
     "Its terminal stays when you leave: `~.` at the beginning of a line detaches, and\n"           \
-    "`weir shell attach TASK` comes back, also from another machine. The exit code is that of the\n" \
+    "`weir shell attach TASK` comes back, also from another machine. The exit code is that of "    \
+    "the\n"                                                                                        \
     "shell. Without a command the shell is bash, else sh."
 
 const struct command commands_interactive[] = {
@@ -42,8 +44,9 @@ const struct command commands_interactive[] = {
     {.name = "shell attach",
      .args = "TASK",
      .help = "come back to the terminal of a shell task",
-     .more = "Several people may be attached at once; all see the same terminal, and it has the size\n"
-             "of the terminal that was attached or resized last.",
+     .more =
+         "Several people may be attached at once; all see the same terminal, and it has the size\n"
+         "of the terminal that was attached or resized last.",
      .examples = "weir shell attach 12",
      .args_min = 1,
      .args_max = 1,

@@ -42,6 +42,7 @@ void help_all(FILE *out)
     section("Every day", commands_first, out);
     section("Tasks", commands_task, out);
     section("Inside tasks", commands_interactive, out);
+    section("Files of tasks", commands_files, out);
     section("Answers", commands_self, out);
     section("Pools", commands_pool, out);
     section("Size of pools", commands_scale, out);
@@ -52,6 +53,7 @@ void help_all(FILE *out)
     section("Configuration", commands_config, out);
     section("Administration", commands_admin, out);
     section("TLS", commands_tls, out);
+    section("Screens", commands_screen, out);
     (void)fputs(
         "\n`weir COMMAND --help` shows examples and flags; `weir help TOPIC` tells more:\n  ", out);
     for (size_t i = 0; help_topic_name(i) != NULL; i++) {

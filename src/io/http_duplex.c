@@ -154,7 +154,8 @@ static must_use enum err answer_read(struct http_duplex *duplex, const char *url
         const char *end = duplex->in.len > 0 ? strstr(duplex->in.data, "\r\n\r\n") : NULL;
         if (end != NULL && head == 0) {
             head = (size_t)(end - duplex->in.data) + 4;
-            ret->status = duplex->in.len > 12 ? (unsigned)strtoul(duplex->in.data + 9, NULL, 10) : 0;
+            ret->status =
+                duplex->in.len > 12 ? (unsigned)strtoul(duplex->in.data + 9, NULL, 10) : 0;
             want = ret->status == 101 ? 0 : head_number(duplex->in.data, "Content-Length");
         }
         if (head > 0 && (want <= 0 || duplex->in.len >= head + (size_t)want)) {

@@ -17,7 +17,7 @@ struct http_duplex_call {
     const char *method;
     const char *path;
     const char *protocol;
-    struct str body; /* JSON; empty: none */
+    struct str body;    /* JSON; empty: none */
     int64_t timeout_ms; /* from connecting to the answer */
 };
 

@@ -128,7 +128,7 @@ struct http_server {
     bool room;
     bool resumed; /* a request was resumed since the library last ran */
     bool closing;
-    uint64_t calls; /* calls of handlers so far */
+    uint64_t calls;    /* calls of handlers so far */
     unsigned upgrades; /* connections that left HTTP and were not ended */
     struct http_request *live;
     struct http_request *spares;

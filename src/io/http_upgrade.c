@@ -17,7 +17,7 @@ struct http_upgrade {
     struct MHD_UpgradeResponseHandle *handle;
 };
 
-bool http_request_upgrades(const struct http_request *request, const char *protocol)
+bool http_upgrade_asked(const struct http_request *request, const char *protocol)
 {
     const char *connection = http_request_header(request, "Connection");
     const char *upgrade = http_request_header(request, "Upgrade");
@@ -42,9 +42,8 @@ bool http_request_upgrades(const struct http_request *request, const char *proto
     return false;
 }
 
-static void upgraded(void *cls, struct MHD_Connection *connection, void *con_cls,
-                     const char *extra, size_t extra_size, MHD_socket sock,
-                     struct MHD_UpgradeResponseHandle *handle)
+static void upgraded(void *cls, struct MHD_Connection *connection, void *con_cls, const char *extra,
+                     size_t extra_size, MHD_socket sock, struct MHD_UpgradeResponseHandle *handle)
 {
     struct http_request *request = cls;
     struct http_server *server = request->server;
@@ -62,8 +61,8 @@ static void upgraded(void *cls, struct MHD_Connection *connection, void *con_cls
     fn(request->upgraded_ctx, upgrade, sock, (struct str){extra, extra_size});
 }
 
-void http_request_upgrade(struct http_request *request, const char *protocol, http_upgraded_fn fn,
-                          void *ctx)
+void http_upgrade_answer(struct http_request *request, const char *protocol, http_upgraded_fn fn,
+                         void *ctx)
 {
     struct MHD_Response *response = MHD_create_response_for_upgrade(upgraded, request);
     must(response != NULL);

@@ -12,12 +12,12 @@ struct http_upgrade;
 typedef void (*http_upgraded_fn)(void *ctx, struct http_upgrade *upgrade, int fd, struct str early);
 
 /* True: the client asks for this protocol ("Connection: Upgrade", "Upgrade: NAME"). */
-bool http_request_upgrades(const struct http_request *request, const char *protocol);
+bool http_upgrade_asked(const struct http_request *request, const char *protocol);
 
 /* Answers 101 with the headers added so far. Ends the request like http_request_answer(): the next that
  * is heard of it is fn. */
-void http_request_upgrade(struct http_request *request, const char *protocol, http_upgraded_fn fn,
-                          void *ctx);
+void http_upgrade_answer(struct http_request *request, const char *protocol, http_upgraded_fn fn,
+                         void *ctx);
 
 /* Closes the connection. Every upgrade ends so, and before the server is freed. */
 void http_upgrade_end(struct http_upgrade *upgrade);

@@ -132,8 +132,8 @@ static void over_due(void *ctx)
     relay->ended(relay->ctx);
 }
 
-struct relay *relay_new(struct loop *loop, const struct relay_end ends[2],
-                        void (*ended)(void *ctx), void *ctx)
+struct relay *relay_new(struct loop *loop, const struct relay_end ends[2], void (*ended)(void *ctx),
+                        void *ctx)
 {
     struct relay *relay = xcalloc(1, sizeof *relay);
     relay->loop = loop;

@@ -17,8 +17,8 @@ struct relay_end {
 
 /* When one end closes, what it sent is still delivered to the other end, and then ended(ctx) is called
  * once; it may free the relay, and must not be called inside relay_new(). */
-struct relay *relay_new(struct loop *loop, const struct relay_end ends[2],
-                        void (*ended)(void *ctx), void *ctx);
+struct relay *relay_new(struct loop *loop, const struct relay_end ends[2], void (*ended)(void *ctx),
+                        void *ctx);
 void relay_free(struct relay *relay); /* NULL is allowed */
 
 /* Bytes taken from this end so far, and the loop's time of the last byte of either end. */

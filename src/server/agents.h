@@ -27,10 +27,10 @@ void agents_start(struct agents *agents);
 void agents_stream(struct agents *agents, struct call *call);
 void agents_reports(struct agents *agents, struct call *call);
 
-/* Sends an order that no effect of the core asks for. False: the node has no connected agent. */
-must_use bool agents_order(struct agents *agents, node_id node, struct agent_order *order);
-
 bool agents_connected(const struct agents *agents, const char *node);
+
+/* Sends an order that rests on no fact. False: the node has no connected agent. */
+bool agents_order(struct agents *agents, const char *node, struct agent_order *order);
 
 /* The batch is on disk: sends its orders. Ends the streams of removed nodes and of nodes whose
  * credential the batch revoked. */

@@ -41,16 +41,14 @@ struct agent_link *agents_link_of(const struct agents *agents, node_id node); /*
 void agents_link_cut(struct agent_link *link, const char *why);
 
 /* Append orders to `out`, each with its line end. */
+void agents_orders_add(const struct agents *agents, struct agent_order *order, uint32_t incarnation,
+                       struct buf *out);
 void agents_orders_welcome(const struct agents *agents, const struct agent_hello *hello,
                            const struct node *node, struct buf *out);
 void agents_orders_bye(const struct agents *agents, const struct agent_link *link, const char *why,
                        struct buf *out);
 void agents_orders_ping(const struct agents *agents, const struct agent_link *link,
                         struct buf *out);
-
-/* Stamps and appends any order. */
-void agents_orders_add(const struct agents *agents, struct agent_order *order, uint32_t incarnation,
-                       struct buf *out);
 
 /* Appends the order of an effect, unless the state has moved on and the order is no longer
  * needed. */

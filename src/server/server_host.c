@@ -103,16 +103,16 @@ static void host_agent_reports(void *ctx, struct call *call)
     agents_reports(server->agents, call);
 }
 
-static bool host_agent_order(void *ctx, node_id node, struct agent_order *order)
-{
-    struct server *server = ctx;
-    return agents_order(server->agents, node, order);
-}
-
 static bool host_agent_connected(void *ctx, const char *node)
 {
     const struct server *server = ctx;
     return agents_connected(server->agents, node);
+}
+
+static bool host_agent_order(void *ctx, const char *node, struct agent_order *order)
+{
+    const struct server *server = ctx;
+    return agents_order(server->agents, node, order);
 }
 
 void server_host_init(struct server *server)
@@ -134,7 +134,7 @@ void server_host_init(struct server *server)
         .numbers = host_numbers,
         .agent_stream = host_agent_stream,
         .agent_reports = host_agent_reports,
-        .agent_order = host_agent_order,
         .agent_connected = host_agent_connected,
+        .agent_order = host_agent_order,
     };
 }

@@ -114,6 +114,7 @@ enum agent_order_type {
     AGENT_STOP,
     AGENT_PING,
     AGENT_BYE,
+    AGENT_ASK, /* the server wants to know something; the answer is a request of its own */
     AGENT_TUNNEL,
     AGENT_OTHER, /* a type that this build does not know; the answer is a `refused` report */
 };
@@ -168,7 +169,20 @@ struct agent_tunnel {
     uint32_t argv_count;
     const char *terminal; /* exec, attach: "24x80", rows and columns; "": no terminal */
     const char *term;     /* the value of TERM; "": none */
-    uint32_t port;        /* port: on the node's own address 127.0.0.1; 0: the attempt's WEIR_PORT */
+    uint32_t port; /* port: on the node's own address 127.0.0.1; 0: the attempt's WEIR_PORT */
+};
+
+/* A question about the files of an instance, or another one of `what`. The agent answers with
+ * POST /agent/answers?ask=ID. An agent that does not know `what` answers so. */
+struct agent_ask {
+    uint64_t id;
+    const char *what; /* "files": a directory or what a file is; "file": a piece of a file */
+    uint64_t task;
+    uint64_t instance; /* INSTANCE_ID, which names the job directory */
+    const char *path;  /* below the job directory; "": the job directory itself */
+    const char *after; /* of "files": only names behind this one */
+    uint64_t offset;   /* of "file" */
+    uint64_t limit;    /* bytes, or names */
 };
 
 struct agent_order {
@@ -180,6 +194,7 @@ struct agent_order {
         struct agent_welcome welcome;
         struct agent_start start;
         struct agent_stop stop;
+        struct agent_ask ask;
         struct {
             const char *why;
         } bye;

@@ -9,9 +9,9 @@ void console_put(struct buf *out, enum console_type type, struct str data)
 {
     must(data.len <= CONSOLE_FRAME_MAX);
     const uint32_t len = (uint32_t)data.len;
-    const unsigned char head[CONSOLE_HEAD_LEN] = {
-        (unsigned char)type, (unsigned char)(len >> 24), (unsigned char)(len >> 16),
-        (unsigned char)(len >> 8), (unsigned char)len};
+    const unsigned char head[CONSOLE_HEAD_LEN] = {(unsigned char)type, (unsigned char)(len >> 24),
+                                                  (unsigned char)(len >> 16),
+                                                  (unsigned char)(len >> 8), (unsigned char)len};
     buf_add(out, head, sizeof head);
     buf_add(out, data.p, data.len);
 }

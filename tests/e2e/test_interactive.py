@@ -107,8 +107,10 @@ def test_a_shell_has_a_terminal_that_can_be_left_and_found_again(site):
     resize(shell, 33, 101)
     shell.send("until [ \"$(stty size)\" = '33 101' ]; do sleep 0.05; done; echo re''sized\n")
     shell.expect("resized")
-    shell.send("sleep 300\n")
+    shell.send("echo slee''ping; sleep 300\n")
+    shell.expect("sleeping\n")
     shell.send("\x03")
+    shell.expect("^C")  # the terminal has dropped what was typed before
     shell.send("echo inter''rupted\n")
     shell.expect("interrupted")
     shell.send("MARK=kept\n~.")

@@ -210,7 +210,11 @@ struct pool_spec {
     uint32_t nodes_max;
     uint32_t nodes_fixed; /* above 0: the size of the pool, which is then min and max, too */
     int64_t node_idle_ms; /* a node without work goes after this time */
-    uint32_t headroom;    /* free slots that are kept ready */
+    /* "ZONE=COUNT", counts that sum to `nodes_fixed`; none: the pool takes nodes in any zone of its flavor */
+    const char *const *zones;
+    uint32_t zone_count;
+    int64_t grow_period_ms; /* from one growth to the next; 0: growth at once */
+    uint32_t headroom;      /* free slots that are kept ready */
     int64_t
         max_starting_ms; /* an agent that has not joined after this time is given up; 0: never */
     /* what each node that the provider brings up has; cpu and memory 0: unknown */

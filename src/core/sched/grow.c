@@ -279,6 +279,10 @@ int64_t grow_decide(struct trial *trial, const struct input *in, struct facts *o
     if (pool->launch_retry_ms > in->now_ms) {
         return pool->launch_retry_ms;
     }
+    const int64_t period_ms = pool->grown_ms == 0 ? 0 : pool->grown_ms + pool->grow_period_ms;
+    if (period_ms > in->now_ms && pool->launch_live > 0 && pool->launch_live >= pool->nodes_min) {
+        return period_ms; /* a pool without nodes, or with too few, grows at once */
+    }
     uint32_t wanted = nodes_wanted(trial, pool, out->arena);
     const uint64_t left = LAUNCHES_MAX - core->launches.count;
     wanted = wanted < left ? wanted : (uint32_t)left;

@@ -50,6 +50,7 @@ void change_launch_asked(struct core *core, const struct fact *fact)
     change_launch_zone_set(launch, fact->launch.zone);
     elastic_launch_close(core, &(struct launch){0}, launch);
     soldout_asked(core, launch, fact->time_ms);
+    change_pool_edit(core, launch->pool)->grown_ms = fact->time_ms;
 }
 
 /* The node of a launch that ends takes no more starts. */

@@ -293,6 +293,7 @@ struct fact {
             pool_id pool;
             uint32_t
                 nodes; /* that the pool waits for, because its flavor is sold out; 0: no more */
+            uint32_t zones; /* a bit for each zone of the flavor in which it waits */
         } flavor_waits;
         struct {
             pool_id pool;

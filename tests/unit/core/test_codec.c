@@ -334,6 +334,7 @@ static void fill_flavor_waits(struct fact *fact)
 {
     fact->flavor_waits.pool.v = 2;
     fact->flavor_waits.nodes = 7;
+    fact->flavor_waits.zones = 5;
 }
 
 static void fill_history_ticked(struct fact *fact)
@@ -896,6 +897,22 @@ static void launches_of_version_1_are_read(void **state)
     free((void *)(uintptr_t)ended.p);
 }
 
+/* A pool of version 1 waited in all zones of its flavor. */
+static void a_wait_of_version_1_is_for_all_zones(void **state)
+{
+    (void)state;
+    struct arena arena;
+    arena_init(&arena);
+    struct str bytes = sample("fact-flavor-waits-v1");
+    struct fact fact;
+    struct error e = {0};
+    assert_int_equal(fact_decode(bytes, &arena, &fact, &e), ERR_OK);
+    assert_int_equal(fact.flavor_waits.nodes, 7);
+    assert_int_equal(fact.flavor_waits.zones, FLAVOR_ZONES_ALL);
+    arena_done(&arena);
+    free((void *)(uintptr_t)bytes.p);
+}
+
 static void a_task_of_version_1_is_in_the_project_default(void **state)
 {
     (void)state;
@@ -1168,6 +1185,7 @@ int main(void)
         cmocka_unit_test(what_a_newer_weir_wrote_is_called_so),
         cmocka_unit_test(a_pool_of_version_1_has_the_defaults),
         cmocka_unit_test(launches_of_version_1_are_read),
+        cmocka_unit_test(a_wait_of_version_1_is_for_all_zones),
         cmocka_unit_test(a_task_of_version_1_is_in_the_project_default),
         cmocka_unit_test(a_state_of_version_1_is_read),
         cmocka_unit_test(a_cut_off_state_is_refused_at_each_byte),

@@ -66,8 +66,8 @@ static struct pair pair_new(void)
         pair.clients[i] = client_new(pair.site);
         ask(pair.clients[i]);
         site_wait(pair.site, &pair.site->parked_count, i + 1);
-        assert_true(http_request_upgrades(pair.site->parked[i], "weir-tunnel"));
-        assert_false(http_request_upgrades(pair.site->parked[i], "websocket"));
+        assert_true(http_upgrade_asked(pair.site->parked[i], "weir-tunnel"));
+        assert_false(http_upgrade_asked(pair.site->parked[i], "websocket"));
     }
     return pair;
 }
@@ -75,7 +75,7 @@ static struct pair pair_new(void)
 static void pair_join(struct pair *pair)
 {
     for (size_t i = 0; i < 2; i++) {
-        http_request_upgrade(pair->site->parked[i], "weir-tunnel", pair_upgraded, pair);
+        http_upgrade_answer(pair->site->parked[i], "weir-tunnel", pair_upgraded, pair);
         site_wait(pair->site, &pair->opened, i + 1);
     }
     pair->site->parked_count = 0;
@@ -147,7 +147,7 @@ static void a_client_that_leaves_before_the_answer_is_reported_once(void **state
     (void)state;
     struct pair pair = pair_new();
     client_free(pair.clients[0]);
-    http_request_upgrade(pair.site->parked[0], "weir-tunnel", pair_upgraded, &pair);
+    http_upgrade_answer(pair.site->parked[0], "weir-tunnel", pair_upgraded, &pair);
     while (pair.opened + pair.lost == 0) {
         loop_turn(pair.site->loop, -1);
     }
