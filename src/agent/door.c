@@ -7,6 +7,7 @@
 #include "agent/door.h"
 
 #include "agent/attempt.h"
+#include "agent/attempt_limit.h"
 #include "agent/attempt_place.h"
 #include "agent/door_frame.h"
 #include "agent/supervisor_internal.h"
@@ -169,8 +170,8 @@ static void program_start(struct visitor *visitor, struct attempt *attempt,
         .files = &sup->task_files,
         .null_fd = visitor->passed,
         .out_fd = visitor->passed,
-        .err_fd = sup->null_fd,
-        .cgroup_fd = attempt->cgroup == NULL ? -1 : cgroup_fd(attempt->cgroup)};
+        .err_fd = sup->null_fd};
+    attempt_limit_spawn(attempt, &job->order);
     visitor->key = attempt->key;
     loop_fd_remove(visitor->watch);
     visitor->watch = NULL;
@@ -187,6 +188,7 @@ bool door_started(struct spawn_job *job)
     must(attempt != NULL); /* an attempt that is being entered does not end */
     must(attempt->entering > 0);
     attempt->entering--;
+    cgroup_entry_close(&job->order.entry);
     if (job->result.pid == 0) {
         (void)fail_errno(&e, ERR_IO, job->result.error_number, "cannot %s '%s' for the program",
                          job->result.step, job->order.argv[1]);

@@ -5,6 +5,7 @@
 #include "agent/session.h"
 
 #include "agent/agent_internal.h"
+#include "agent/health.h"
 #include "agent/keeper.h"
 #include "agent/tunnel.h"
 
@@ -32,7 +33,9 @@ static void connect_due(void *ctx)
 /* Why the node is out of service; "": it is in service. */
 static const char *trouble_of(const struct agent *agent)
 {
-    return agent->crash_trouble[0] != '\0' ? agent->crash_trouble : agent->ground_trouble;
+    return agent->crash_trouble[0] != '\0'    ? agent->crash_trouble
+           : agent->ground_trouble[0] != '\0' ? agent->ground_trouble
+                                              : health_trouble(agent->health);
 }
 
 void session_trouble(struct agent *agent)
@@ -53,7 +56,7 @@ void session_trouble(struct agent *agent)
 
 void session_listed(struct agent *agent)
 {
-    if (agent->streaming) {
+    if (agent->streaming || health_unknown(agent->health)) {
         return;
     }
     (void)str_copy(agent->trouble_told, sizeof agent->trouble_told, trouble_of(agent));

@@ -50,6 +50,8 @@ struct attempt {
     int exit_code;
     uint64_t cpu_ms;
     uint64_t memory_peak;
+    uint64_t memory_limit; /* bytes; 0: none */
+    bool out_of_memory;
     struct attempt_stream streams[STREAM_COUNT];
     struct cgroup *cgroup;         /* NULL: no cgroup */
     struct loop_timer *kill_timer; /* NULL: the attempt was not told to stop */
@@ -94,6 +96,7 @@ struct supervisor {
     struct spool *spool;
     struct jobdirs *jobdirs;
     struct cgroups *cgroups; /* NULL: no cgroups on this node */
+    uint64_t task_pids;      /* most processes and threads of one task */
     struct spawner *spawner;
     struct keyring *recent;
     struct map *attempts; /* by key: all known attempts */

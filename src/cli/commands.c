@@ -27,6 +27,8 @@ static const struct flag flags_up[] = {
     {"run-as", 0, FLAG_TEXT, "USER", "as root: run tasks as this user", COMPLETE_NONE, NULL},
     {"task-uids", 0, FLAG_TEXT, "A-B",
      "as root: a user of its own for each task, out of these uids", COMPLETE_NONE, NULL},
+    {"task-pids", 0, FLAG_NUMBER, "N", "most processes and threads of one task (default 8192)",
+     COMPLETE_NONE, NULL},
     {"login", 0, FLAG_BOOL, NULL, "let the next commands talk to this server", COMPLETE_NONE, NULL},
     {0},
 };

@@ -141,6 +141,8 @@ struct agent_start {
     uint64_t devices; /* one bit for each device */
     int64_t cpu_milli;
     int64_t memory_bytes;
+    int64_t cpu_limit_milli;    /* most of the processors; 0: no limit */
+    int64_t memory_limit_bytes; /* 0: no limit */
     const char *pool;
     const char *node;
     uint32_t rank;
@@ -239,7 +241,8 @@ struct agent_report {
     uint64_t err_bytes;
     int64_t cpu_ms;
     int64_t memory_peak_bytes;
-    const char *text; /* `message` or `why` of the JSON */
+    bool out_of_memory; /* of AGENT_ENDED: ended by the kernel, because it was over its memory */
+    const char *text;   /* `message` or `why` of the JSON */
 };
 
 struct agent_batch {

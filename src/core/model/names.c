@@ -37,6 +37,7 @@ static const char *const cause_names[END_CAUSE_COUNT] = {
     [END_MOVED] = "moved",
     [END_LOSSES] = "losses",
     [END_POOL] = "pool-deleted",
+    [END_MEMORY] = "out-of-memory",
 };
 
 static const char *const fallback_why_names[FALLBACK_WHY_COUNT] = {

@@ -426,8 +426,8 @@ static void fill_attempt_stopping(struct fact *fact)
 
 static void fill_attempt_ended(struct fact *fact)
 {
-    fact->attempt_ended.report =
-        (struct report){REPORT_SPAWN_FAILED, key, 8, 1700000000001, 2, 10, 20, 30, 40, false};
+    fact->attempt_ended.report = (struct report){
+        REPORT_SPAWN_FAILED, key, 8, 1700000000001, 2, 10, 20, 30, 40, false, false};
     fact->attempt_ended.cause = END_SPAWN;
     fact->attempt_ended.again = true;
     fact->attempt_ended.hold_until_ms = 1700000005000;
@@ -486,6 +486,13 @@ static void fill_node_leaving(struct fact *fact)
     fact->node_leaving.busy = BUSY_REQUEUE;
     fact->node_leaving.by_ms = 1700000001000;
     fact->node_leaving.words = "the pool was made smaller";
+}
+
+static void fill_node_spare(struct fact *fact)
+{
+    fact->node_spare.node.v = 2;
+    fact->node_spare.spare = true;
+    fact->node_spare.words = "it is kept for when another node is lost";
 }
 
 static void fill_node_locked(struct fact *fact)
@@ -570,6 +577,7 @@ static void fact_of(enum fact_type type, struct fact *fact)
         [FACT_NODE_MOVED] = fill_node_moved,
         [FACT_NODE_LEAVING] = fill_node_leaving,
         [FACT_NODE_LOCKED] = fill_node_locked,
+        [FACT_NODE_SPARE] = fill_node_spare,
         [FACT_POOL_REPLACING] = fill_replacing,
         [FACT_NODE_FORGOTTEN] = fill_node_forgotten,
     };
