@@ -160,17 +160,16 @@ static void program_start(struct visitor *visitor, struct attempt *attempt,
     jobdir_path(sup->jobdirs, attempt->key.task.v, attempt->instance, job_dir);
     char **argv = argv_make(request, arena);
     job->visit = true;
-    job->order = (struct spawn_order){
-        .candidates = taskenv_candidates(arena, argv[1], ""),
-        .argv = argv,
-        .env = environ_of(attempt, arena),
-        .job_dir = job_dir,
-        .workdir = directory_of(attempt, arena),
-        .account = attempt_place_account(attempt, arena, job_dir),
-        .files = &sup->task_files,
-        .null_fd = visitor->passed,
-        .out_fd = visitor->passed,
-        .err_fd = sup->null_fd};
+    job->order = (struct spawn_order){.candidates = taskenv_candidates(arena, argv[1], ""),
+                                      .argv = argv,
+                                      .env = environ_of(attempt, arena),
+                                      .job_dir = job_dir,
+                                      .workdir = directory_of(attempt, arena),
+                                      .account = attempt_place_account(attempt, arena, job_dir),
+                                      .files = &sup->task_files,
+                                      .null_fd = visitor->passed,
+                                      .out_fd = visitor->passed,
+                                      .err_fd = sup->null_fd};
     attempt_limit_spawn(attempt, &job->order);
     visitor->key = attempt->key;
     loop_fd_remove(visitor->watch);
