@@ -8,10 +8,12 @@
 #include "api/api.h"
 
 #include "api/api_internal.h"
+#include "api/asks.h"
 #include "api/cursors.h"
 #include "api/events.h"
 #include "api/handlers.h"
 #include "api/route.h"
+#include "api/tunnel.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "io/http_request.h"
@@ -26,6 +28,8 @@ struct api *api_new(const struct api_options *options)
     api->o = *options;
     api->watches = watches_new();
     api->events = events_streams_new(api);
+    api->tunnels = tunnel_list_new(api);
+    api->asks = asks_new(api);
     api->cursors = cursors_new();
     return api;
 }
@@ -35,7 +39,9 @@ void api_free(struct api *api)
     if (api == NULL) {
         return;
     }
+    tunnel_list_free(api->tunnels);
     events_streams_free(api->events);
+    asks_free(api->asks);
     watches_free(api->watches);
     cursors_free(api->cursors);
     free(api);
@@ -285,6 +291,14 @@ void api_token_begin(const struct call *call, struct token_use *use,
 void api_token_end(struct token_use *use)
 {
     LIST_REMOVE(use, link);
+}
+
+void api_stop(struct api *api)
+{
+    while (!LIST_EMPTY(&api->uses)) {
+        LIST_FIRST(&api->uses)->cut(LIST_FIRST(&api->uses));
+    }
+    tunnel_list_stop(api->tunnels);
 }
 
 static void uses_cut(struct api *api, const char *token)

@@ -37,6 +37,9 @@ struct api_options {
 
 struct api *api_new(const struct api_options *options);
 
+/* Ends every open answer and connection. Call before the HTTP servers are freed. */
+void api_stop(struct api *api);
+
 /* Ends every event stream. No watch may be left. */
 void api_free(struct api *api);
 

@@ -8,6 +8,8 @@
 #include "store/store.h"
 
 struct event_streams;
+struct tunnels;
+struct asks;
 struct cursors;
 
 enum { STATUS_CLASSES = 6 };
@@ -34,8 +36,11 @@ void api_token_end(struct token_use *use);
 struct api {
     struct api_options o;
     struct token_uses uses;
+    struct token_uses cut_uses; /* were cut, and end when the library has answered */
     struct watches *watches;
     struct event_streams *events;
+    struct tunnels *tunnels;
+    struct asks *asks;
     struct cursors *cursors; /* of clients without a cursor of their own */
     struct session_links links;
     uint64_t answers[STATUS_CLASSES]; /* by the first digit of the status */

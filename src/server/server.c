@@ -431,6 +431,9 @@ static enum err server_open(struct server *server, struct error *e)
 /* The reverse of server_open(). Every part may be missing. */
 static void server_close(struct server *server)
 {
+    if (server->api != NULL) {
+        api_stop(server->api);
+    }
     http_server_free(server->http);
     server->http = NULL;
     if (server->local != NULL) {
