@@ -91,6 +91,7 @@ static void give(struct call *call)
         call->status = http_status_of(e.code);
         call->content_type = "application/json";
     }
+    call->status = api_error_form(call->api, call->request, call->status, &call->out);
     if (call->route != NULL && call->route->audited) {
         log_info("request", kv_str("actor", call->actor), kv_str("method", call->route->method),
                  kv_str("path", http_request_path(call->request)), kv_u64("status", call->status),
@@ -98,6 +99,11 @@ static void give(struct call *call)
     }
     api_count_answer(call->api, call->status);
     struct http_request *request = call->request;
+    if (call->route != NULL && !route_is_open(call->route)) {
+        /* No cache keeps what a token opened, and no browser takes a task's output for a page. */
+        http_request_answer_header(request, "Cache-Control", "no-store");
+        http_request_answer_header(request, "X-Content-Type-Options", "nosniff");
+    }
     struct buf out = call->out;
     buf_init(&call->out, 0);
     call_done(call);

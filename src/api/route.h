@@ -6,13 +6,14 @@
 #include "api/call.h"
 
 enum route_permission {
-    PERMIT_NONE,  /* no token needed: health only */
-    PERMIT_ASSET, /* no token needed: files of the program, the same for everybody (asset.h) */
-    PERMIT_READ,  /* admin and read tokens */
-    PERMIT_WRITE, /* admin tokens (every user's, until there are roles) */
-    PERMIT_ADMIN, /* admin tokens */
-    PERMIT_NODE,  /* a node's credential, for that node only */
-    PERMIT_JOIN,  /* a join token */
+    PERMIT_NONE,   /* no token needed: health only */
+    PERMIT_ASSET,  /* no token needed: files of the program, the same for everybody (asset.h) */
+    PERMIT_READ,   /* admin and read tokens */
+    PERMIT_SIGNIN, /* admin and read tokens, for the caller's own session alone */
+    PERMIT_WRITE,  /* admin tokens (every user's, until there are roles) */
+    PERMIT_ADMIN,  /* admin tokens */
+    PERMIT_NODE,   /* a node's credential, for that node only */
+    PERMIT_JOIN,   /* a join token */
 };
 
 struct route {
@@ -41,6 +42,9 @@ extern const size_t routes_count;
 const struct route *route_find(const struct route_mounts *mounts, const char *method,
                                const char *path, struct arena *arena, const char **params,
                                const char **ret_allow);
+
+/* The table that a path belongs to: that of the prefix it begins with, else the server's own (prefix ""). */
+struct route_mount route_mount_of(const struct route_mounts *mounts, const char *path);
 
 /* Is `parameter` one of the route's query parameters? */
 bool route_takes(const struct route *route, const char *parameter);

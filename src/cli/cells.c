@@ -124,7 +124,12 @@ void cells_text(struct buf *out, const struct list_column *column, const struct 
     case COLUMN_TEXT:
     case COLUMN_NUMBER:
     case COLUMN_STATE:
-        buf_add_str(out, item_text(item, column->path));
+    case COLUMN_SENTENCE:
+        if (column->cell != NULL) {
+            column->cell(out, item, now_ms);
+        } else {
+            buf_add_str(out, item_text(item, column->path));
+        }
         break;
     case COLUMN_BYTES:
         if (value != NULL) {
@@ -142,7 +147,6 @@ void cells_text(struct buf *out, const struct list_column *column, const struct 
         break;
     case COLUMN_CUSTOM:
     case COLUMN_CUSTOM_NUMBER:
-    case COLUMN_SENTENCE:
         column->cell(out, item, now_ms);
         break;
     }

@@ -7,11 +7,13 @@
 #include "cli/fallback_text.h"
 #include "cli/ids.h"
 #include "cli/list.h"
+#include "cli/list_table.h"
 #include "cli/show.h"
 #include "cli/task_query.h"
 #include "cli/task_text.h"
 #include "cli/text.h"
 #include "cli/item.h"
+#include "base/vec.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -298,7 +300,7 @@ static const struct list_column task_fields[] = {
 static const struct list_column attempt_columns[] = {
     {"attempt", "ATTEMPT", COLUMN_TEXT, "key", COLUMN_ALWAYS, NULL},
     {"instance", "INSTANCE_ID", COLUMN_NUMBER, "instance", COLUMN_ALWAYS, NULL},
-    {"state", "STATE", COLUMN_CUSTOM, "state", COLUMN_ALWAYS, cell_attempt_state},
+    {"state", "STATE", COLUMN_STATE, "state", COLUMN_ALWAYS, cell_attempt_state},
     {"node", "NODE", COLUMN_TEXT, "node", COLUMN_ALWAYS, NULL},
     {"devices", "DEVICES", COLUMN_CUSTOM, "devices", COLUMN_SPARE, cell_devices},
     {"cause", "CAUSE", COLUMN_CUSTOM, "cause", COLUMN_ALWAYS, cell_cause},
@@ -308,7 +310,7 @@ static const struct list_column attempt_columns[] = {
     {"ended", "ENDED", COLUMN_TIME, "ended_at", COLUMN_ALWAYS, NULL},
     {"cpu_time", "CPU", COLUMN_CUSTOM_NUMBER, "cpu_ms", COLUMN_SPARE, task_text_cpu},
     {"memory_peak", "MEMORY", COLUMN_CUSTOM_NUMBER, "memory_peak", COLUMN_SPARE, task_text_memory},
-    {"why", "WHY", COLUMN_TEXT, "why", COLUMN_SPARE, NULL},
+    {"why", "WHY", COLUMN_SENTENCE, "why", COLUMN_SPARE, NULL},
     {0},
 };
 
@@ -334,45 +336,43 @@ static bool column_used(const struct list_column *column, const struct doc *atte
 
 static void attempts_show(const struct cli *cli, const struct doc *doc)
 {
-    enum { CELL_MAX = 4096, TABLE_MAX = 1 << 20 };
+    enum { TABLE_MAX = 1 << 20 };
     const struct doc *attempts = item_at(doc, "attempts");
     struct attempt_name name;
     if (attempts == NULL || attempts->count == 0 ||
         ids_name_parse(cli->args.words[0], &name, NULL) != ERR_OK) {
         return;
     }
-    auto_free(table_freep) struct text_table *table = table_new(cli->width, cli->colour);
     const struct list_column *used[TABLE_COLUMNS_MAX];
     size_t used_count = 0;
     for (const struct list_column *c = attempt_columns; c->name != NULL; c++) {
         if (column_used(c, attempts)) {
-            table_column(table, c->title,
-                         c->kind == COLUMN_NUMBER || c->kind == COLUMN_CUSTOM_NUMBER);
             used[used_count++] = c;
         }
     }
-    struct buf cell;
-    buf_init(&cell, CELL_MAX);
+    VEC(const struct doc *) items = {0};
     for (const struct doc *d = attempts->first; d != NULL; d = d->next) {
-        if (name.instance >= 0 && item_number(d, "index", -1) != name.instance) {
-            continue;
-        }
-        for (size_t i = 0; i < used_count; i++) {
-            const struct list_column *c = used[i];
-            buf_clear(&cell);
-            cells_text(&cell, c, d, args_has(&cli->args, "wide"), text_now_ms());
-            enum table_colour colour =
-                c->cell == cell_attempt_state ? cells_state_colour(buf_text(&cell)) : COLOUR_NONE;
-            table_cell(table, (struct str){.p = buf_text(&cell), .len = cell.len}, colour);
+        if (name.instance < 0 || item_number(d, "index", -1) == name.instance) {
+            vec_push(&items, d);
         }
     }
-    buf_done(&cell);
+    const bool wide = args_has(&cli->args, "wide");
+    const struct list_table_view view = {.items = items.at,
+                                         .count = items.count,
+                                         .width = wide ? 0 : cli->width,
+                                         .colour = cli->colour,
+                                         .wide = wide};
+    struct list_table table;
+    list_table_build(&view, used, used_count, &table);
     struct buf out;
     buf_init(&out, TABLE_MAX);
     buf_add_char(&out, '\n');
-    (void)table_print(table, true, 0, &out);
+    list_table_head(&table, cli->colour, &out);
+    (void)table_print(table.table, true, 0, &out);
     context_out((struct str){.p = buf_text(&out), .len = out.len});
     buf_done(&out);
+    list_table_done(&table);
+    vec_done(&items);
 }
 
 int cmd_task_show(struct cli *cli)

@@ -211,11 +211,27 @@ static const struct list_column explain_fields[] = {
     {0},
 };
 
+/* A task that has its places waits for nothing: says where to look instead. */
+static void placed_say(struct buf *out, const struct doc *doc)
+{
+    static const char *const placed[] = {"starting", "running", "stopping"};
+    for (size_t i = 0; i < sizeof placed / sizeof placed[0]; i++) {
+        if (strcmp(item_text(doc, "state"), placed[i]) == 0 &&
+            item_at(doc, "reason.code") == NULL) {
+            buf_addf(
+                out,
+                "the task has its places and waits for nothing; `weir task show %s` says where\n",
+                item_text(doc, "task"));
+        }
+    }
+}
+
 static void explain_more(const struct cli *cli, const struct doc *doc)
 {
     (void)cli;
     struct buf out;
     buf_init(&out, LINE_BYTES_MAX);
+    placed_say(&out, doc);
     const struct doc *near = item_at(doc, "nearest");
     const struct doc *blockers = item_at(doc, "blockers");
     const struct doc *hints = item_at(doc, "suggestions");

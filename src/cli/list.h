@@ -15,7 +15,7 @@ enum column_kind {
     COLUMN_COMMAND,   /* a list of words */
     COLUMN_CUSTOM,    /* written by `cell` */
     COLUMN_CUSTOM_NUMBER,
-    COLUMN_SENTENCE, /* written by `cell`; goes on in further lines where the terminal is narrow */
+    COLUMN_SENTENCE, /* of `path`, or written by `cell`; goes on in further lines where the terminal is narrow */
 };
 
 enum column_when {

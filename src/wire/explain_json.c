@@ -71,19 +71,21 @@ static void side_text(const struct core *core, const struct eviction *why,
 void explain_json_eviction_text(const struct core *core, const struct eviction *why,
                                 struct buf *out)
 {
-    static const char *const sentences[EVICTION_RULE_COUNT] = {
-        [EVICT_SHARE] = "its account was above its share",
-        [EVICT_GUARANTEE] =
-            "its account was above its guarantee, the other account within its guarantee",
-        [EVICT_PRIORITY] = "its priority was lower",
-        [EVICT_CONSOLIDATE] = "moved to another place to make room for a larger task",
-        [EVICT_STALE] = "its gang was below its minimum for too long",
+    static const char *const claimant[EVICTION_RULE_COUNT] = {
+        [EVICT_SHARE] = "whose account was below its share",
+        [EVICT_GUARANTEE] = "which took back the guarantee of its account",
+        [EVICT_PRIORITY] = "which has a higher priority",
+        [EVICT_CONSOLIDATE] = "which needs more room in one place",
+        [EVICT_STALE] = "", /* no task takes the place */
     };
-    buf_add_str(out, sentences[claim_eviction_told(why)]);
+    const enum eviction_rule told = claim_eviction_told(why);
     if (why->rule == EVICT_STALE) {
-        return; /* no task takes the place */
+        buf_add_str(out, "its gang was below its minimum for too long");
+        return;
     }
-    buf_addf(out, ": for task %llu; ", (unsigned long long)why->claimant.v);
+    buf_addf(out, "%s for task %llu, %s; ",
+             told == EVICT_CONSOLIDATE ? "moved to make room" : "stopped",
+             (unsigned long long)why->claimant.v, claimant[told]);
     side_text(core, why, &why->victim, out);
     if (why->victim.account.v != why->taker.account.v) {
         buf_add_str(out, "; ");

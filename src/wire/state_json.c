@@ -89,7 +89,7 @@ static void replacement_json(struct json_out *j, const struct pool *pool)
 }
 
 void state_json_pool(struct json_out *j, const struct core *core, const struct pool *pool,
-                     struct arena *arena)
+                     bool private, struct arena *arena)
 {
     /* null: the pool has no slots, or slots of several types */
     static const char *const slot_types[] = {
@@ -98,6 +98,7 @@ void state_json_pool(struct json_out *j, const struct core *core, const struct p
     struct pool_figures figures;
     query_pool_figures(core, pool->id, &figures);
     query_pool_spec(core, pool->id, arena, &spec);
+    spec.ec2_user_data = private ? spec.ec2_user_data : "";
     json_out_object(j);
     pool_spec_json(j, &spec);
     life_text_json(j, pool);
@@ -183,11 +184,13 @@ void state_json_node(struct json_out *j, const struct core *core, const struct n
     query_node_spec(core, node->id, arena, &spec);
     const struct launch *launch = query_launch(core, node->launch);
     const bool leaves = launch != NULL && launch->leave != LEAVE_NOT;
-    json_out_put(j, "{name:%s,pool:%s,state:%s,draining:%i,drain_by:%td,leaving:%s,locked:%i",
+    json_out_put(j,
+                 "{name:%s,pool:%s,state:%s,draining:%i,drain_by:%td,leaving:%s,locked:%i,spare:%i",
                  query_node_name(core, node->id), query_pool_name(core, node->pool),
                  names_node_state((enum node_state)node->state), node->draining, node->drain_by_ms,
-                 leaves ? query_launch_words(launch) : "", node->locked);
-    json_out_put(j, "trouble:%s,unprevented:%s", spec.trouble, spec.unprevented);
+                 leaves ? query_launch_words(launch) : "", node->locked, node->spare);
+    json_out_put(j, "trouble:%s,unprevented:%s,limits:%s", spec.trouble, spec.unprevented,
+                 spec.limits);
     part_json_labels(j, "labels", spec.labels, spec.label_count);
     node_pool_json(j, core, node);
     node_resources_json(j, core, node);
@@ -386,7 +389,7 @@ void state_json(const struct core *core, int64_t now_ms, struct buf *out)
                  query_default_pool(core, POOL_DEFAULT_CPU));
     for (const struct pool *pool = query_pool_next(core, (pool_id){0}); pool != NULL;
          pool = query_pool_next(core, pool->id)) {
-        state_json_pool(&j, core, pool, &arena);
+        state_json_pool(&j, core, pool, false, &arena);
         arena_clear(&arena);
     }
     json_out_put(&j, "],flavors:[");

@@ -3,6 +3,8 @@
 import re
 
 import pytest
+from test_screens import screen  # noqa: F401
+from weir_harness import weir_bin
 
 AGAIN = r"evicted (just now|\d+s ago) for task 2 \(project nlp, its guarantee\), waits again: "
 
@@ -87,3 +89,21 @@ def test_a_priority_that_takes_a_named_resource_names_it(weir_factory):
     weir.submit("sleep", "1000", priority=90, resources={"gpu": 1, "licence": 2})
     weir.wait_state(2, "running")
     assert weir.task(1)["evicted"]["resource"] == "licence"
+
+
+def test_an_attempt_says_in_whole_sentences_why_it_ended_at_80_columns(borrower, screen):  # noqa: F811
+    weir, _ = borrower
+    shown = screen(weir, 80).run(weir_bin(), "task", "show", "1")
+    assert all(len(line) <= 80 for line in shown.splitlines()), shown
+    rows = shown.split("ATTEMPT", 1)[1]
+    assert "…" not in rows, shown
+    why = "stopped for task 2, which took back the guarantee of its account; project 'vision' held 2 slots"
+    assert why in " ".join(rows.split()), shown
+
+
+def test_explain_of_a_running_task_says_that_it_waits_for_nothing(borrower):
+    weir, _ = borrower
+    weir.wait_state(2, "running")
+    said = weir.weir("explain", "2").stdout
+    assert "the task has its places and waits for nothing; `weir task show 2` says where" in said
+    assert "waits for nothing" not in weir.weir("explain", "1").stdout

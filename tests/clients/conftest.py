@@ -1,42 +1,30 @@
-"""Real clients of other systems, unmodified, from PyPI. Each set of packages gets a virtual environment below .cache, made once.
-
-SPDX-License-Identifier: Apache-2.0"""
+"""Fixtures of the tests with other systems' clients: each version of a client lives in a virtual environment of its own below
+.cache/clients. Where no package index can be reached the tests are skipped. SPDX-License-Identifier: Apache-2.0"""
 
 import fcntl
-import hashlib
-import os
 import pathlib
-import shutil
 import subprocess
 import sys
-import sysconfig
 
 import pytest
 
-HERE = pathlib.Path(__file__).parent
-ROOT = HERE.parent.parent
-CACHE = ROOT / ".cache" / "clients"
-INSTALL_S = 600
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
-sys.path.insert(0, str(HERE))
+CACHE = pathlib.Path(__file__).resolve().parents[2] / ".cache" / "clients"
+INSTALL_S = 300
 
 
-def client_venv(name, packages):
-    """The bin directory of a virtual environment with these packages. Skips the test where PyPI cannot be reached."""
+def environment(name, *packages):
+    """The Python of a virtual environment with these packages; skips the test where they cannot be had."""
     CACHE.mkdir(parents=True, exist_ok=True)
-    mark = hashlib.sha256("\n".join(packages).encode()).hexdigest()[:12]
-    place = CACHE / f"{name}-{mark}"
+    home = CACHE / name
     with open(CACHE / f"{name}.lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # tests run in several processes
-        if not (place / "done").exists():
-            shutil.rmtree(place, ignore_errors=True)
-            python = sysconfig.get_config_var("BINDIR") + "/python3"
-            python = python if os.path.exists(python) else "/usr/bin/python3"
-            subprocess.run([python, "-m", "venv", str(place)], check=True)
-            pip = subprocess.run([str(place / "bin/pip"), "install", "-q", *packages], capture_output=True, text=True, timeout=INSTALL_S)
-            if pip.returncode != 0:
-                words = [line for line in pip.stderr.splitlines() if line.strip()]
-                shutil.rmtree(place, ignore_errors=True)
-                pytest.skip(f"PyPI cannot be reached, so {name} was not tried: {words[-1] if words else 'pip failed'}"[:200])
-            (place / "done").touch()
-    return place / "bin"
+        fcntl.flock(lock, fcntl.LOCK_EX)  # several test processes share the directory
+        if not (home / "done").exists():
+            subprocess.run([sys.executable, "-m", "venv", "--clear", home], check=True)
+            got = subprocess.run([home / "bin" / "pip", "install", "-q", "--disable-pip-version-check", *packages],
+                                 timeout=INSTALL_S, capture_output=True, text=True)
+            if got.returncode != 0:
+                pytest.skip(f"no package index gives {' '.join(packages)}: {got.stderr.strip().splitlines()[-1][:120]}")
+            (home / "done").write_text("\n".join(packages))
+    return str(home / "bin" / "python")

@@ -25,8 +25,8 @@ print("Run %s stop" % os.getenv("RUN_ID"))
 class Guild:
     """A project directory and a Guild home. Every method runs the real `guild` or the real `weir`."""
 
-    def __init__(self, bin_dir, root):
-        self.bin, self.root = pathlib.Path(bin_dir), pathlib.Path(root)
+    def __init__(self, python, root):
+        self.bin, self.root = pathlib.Path(python).parent, pathlib.Path(root)
         self.home, self.project = self.root / "home", self.root / "project"
         for directory in (self.home, self.project, self.root / "config"):
             directory.mkdir(parents=True, exist_ok=True)

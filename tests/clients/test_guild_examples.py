@@ -8,7 +8,7 @@ import re
 import shlex
 
 import pytest
-from conftest import client_venv
+from conftest import environment
 from guild_client import PACKAGES, WEIR, Guild
 
 TEXT = (pathlib.Path(__file__).parent / "guild_dask_scheduler_resources.md").read_text()
@@ -96,7 +96,7 @@ def is_first_gpu_example(want):
 
 @pytest.fixture
 def guild(tmp_path):
-    return Guild(client_venv("guild", PACKAGES), tmp_path)
+    return Guild(environment("guild", *PACKAGES), tmp_path)
 
 
 def test_all_examples(guild):

@@ -6,7 +6,7 @@ import subprocess
 import threading
 
 import pytest
-from conftest import client_venv
+from conftest import environment
 from guild_client import PACKAGES, Guild, wait_for
 
 GUILDFILE = """
@@ -41,7 +41,7 @@ GUILDFILE = """
 
 @pytest.fixture
 def guild(tmp_path):
-    made = Guild(client_venv("guild", PACKAGES), tmp_path)
+    made = Guild(environment("guild", *PACKAGES), tmp_path)
     (made.project / "guild.yml").write_text(GUILDFILE)
     return made
 
