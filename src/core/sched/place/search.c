@@ -204,15 +204,6 @@ void search_moved(struct overlay *overlay, enum view view, const struct space *o
 
 /* ---- searches ---- */
 
-/* How many instances that get this grant stay within the amounts, at most `count`. */
-static uint32_t times(const struct vector *amounts, const struct grant *grant, uint32_t count)
-{
-    /* Slots are bounded here, too: a part of a device by memory may be more slots on this node than the gates counted. */
-    count = fit_times(amounts->at[DIM_SLOTS], grant->slots_milli, count);
-    count = fit_times(amounts->at[DIM_CPU], grant->cpu_milli, count);
-    return fit_times(amounts->at[DIM_MEMORY], grant->memory_bytes, count);
-}
-
 uint32_t search_within(const struct node *node, const struct asker *asker, uint32_t count)
 {
     if (!asker->bounded || count == 0) {
@@ -220,10 +211,10 @@ uint32_t search_within(const struct node *node, const struct asker *asker, uint3
     }
     struct grant grant;
     fit_wants(node, asker->request, &grant);
-    if (asker->even > 0 && times(&asker->whole, &grant, asker->even) < asker->even) {
+    if (asker->even > 0 && fit_within(&asker->whole, &grant, asker->even) < asker->even) {
         return 0;
     }
-    return times(&asker->left, &grant, count);
+    return fit_within(&asker->left, &grant, count);
 }
 
 uint32_t search_takes(const struct overlay *overlay, const struct node *node,
