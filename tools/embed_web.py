@@ -42,7 +42,7 @@ def main():
     assets = {}
     for name, data in files.items():
         if name not in pages:
-            if b"/assets/" in data:
+            if re.search(rb"/assets/[\w.-]+\.\w", data):
                 sys.exit(f"web/{name}: an asset refers to no other asset, its name would not carry the other's hash")
             stem, ext = name.rsplit(".", 1)
             assets[name] = f"/assets/{stem}-{hash_of(data)}.{ext}"

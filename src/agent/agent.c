@@ -174,7 +174,8 @@ static must_use enum err agent_begin(struct agent *agent, struct error *e)
         return r;
     }
     agent->inbox = mailbox_new(INBOX_MAX);
-    r = keeper_begin(agent, e);
+    r = asker_new(&agent->options, &agent->asker, e);
+    r = r == ERR_OK ? keeper_begin(agent, e) : r;
     struct stream_options options = {
         .options = &agent->options, .node = &agent->node, .inbox = agent->inbox};
     r = r == ERR_OK ? stream_new(&options, &agent->stream, e) : r;
@@ -196,6 +197,7 @@ static bool agent_end(struct agent *agent)
 {
     bool clean = stream_free(agent->stream);
     clean = reporter_free(agent->reporter) && clean;
+    clean = asker_free(agent->asker) && clean;
     if (!clean) {
         return false;
     }

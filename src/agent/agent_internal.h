@@ -6,6 +6,7 @@
 
 #include "agent/inbox.h"
 #include "agent/agent_options.h"
+#include "agent/asker.h"
 #include "agent/reporter.h"
 #include "agent/stream.h"
 #include "agent/supclient.h"
@@ -27,6 +28,7 @@ struct agent {
     struct loop_fd *inbox_watch;
     struct reporter *reporter;
     struct stream *stream;
+    struct ask_thread *asker;
     int lock_fd;
     struct loop_timer *lock_timer; /* the next look at the lock */
 

@@ -118,6 +118,7 @@ static void welcome(struct agent *agent, const struct inbox_message *message)
                                        .incarnation = order->incarnation,
                                        .report_bytes = order->welcome.report_bytes_max};
     reporter_session(agent->reporter, &session);
+    asker_session(agent->asker, message->url, message->credential);
     log_info("the server welcomes us", kv_str("node", order->welcome.node),
              kv_str("server", message->url), kv_u64("epoch", order->epoch),
              kv_u64("incarnation", order->incarnation));
@@ -159,6 +160,9 @@ static void order_take(struct agent *agent, const struct inbox_message *message)
         break;
     case AGENT_PING:
         reporter_ping(agent->reporter);
+        break;
+    case AGENT_ASK:
+        asker_take(agent->asker, &order->ask);
         break;
     case AGENT_BYE:
         log_info("the server goes away", kv_str("why", order->bye.why));

@@ -15,6 +15,8 @@ struct access_principal access_principal_of(enum token_scope scope, const char *
     case SCOPE_NODE:
     case SCOPE_JOIN:
         return (struct access_principal){.reach = ACCESS_OWN, .user = name};
+    case SCOPE_SESSION: /* never a principal's scope: the scope of the session's token is */
+        break;
     }
     return (struct access_principal){.reach = ACCESS_NOBODY};
 }

@@ -4,25 +4,18 @@
  * A1 a path without a row in routes.def is no route; A2 every route except health needs a token,
  * which is checked before anything is said about the path; A3 a browser page of another origin gets
  * nothing: Host must be a loopback name, an address literal, the configured name or a name of the
- * certificate (against DNS rebinding), and Origin must match Host. SPDX-License-Identifier: Apache-2.0 */
+ * certificate (against DNS rebinding), and Origin must match Host (who.h). SPDX-License-Identifier: Apache-2.0 */
 #include "api/api.h"
 
 #include "api/api_internal.h"
+#include "api/asks.h"
 #include "api/events.h"
 #include "api/handlers.h"
 #include "api/route.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "io/http_request.h"
-#include "io/http_trust.h"
 #include "wire/error_json.h"
-
-#include <arpa/inet.h>
-#include <pwd.h>
-#include <strings.h>
-#include <unistd.h>
-
-enum { HOST_LEN_MAX = 255 };
 
 /* A node may be switched off for so long beyond the end of its certificate and come back by itself. */
 #define CERT_LATE_MS_MAX ((int64_t)30 * 24 * 60 * 60 * 1000)
@@ -33,6 +26,7 @@ struct api *api_new(const struct api_options *options)
     api->o = *options;
     api->watches = watches_new();
     api->events = events_streams_new(api);
+    api->asks = asks_new(api);
     return api;
 }
 
@@ -42,6 +36,7 @@ void api_free(struct api *api)
         return;
     }
     events_streams_free(api->events);
+    asks_free(api->asks);
     watches_free(api->watches);
     free(api);
 }
@@ -50,84 +45,6 @@ void api_count_answer(struct api *api, unsigned status)
 {
     unsigned class = status / 100;
     api->answers[class < STATUS_CLASSES ? class : 0]++;
-}
-
-/* ---- permission ---- */
-
-/* The name or address of "name:port", "[v6]:port" or "name". The comparison later ignores case. */
-static bool host_name(const char *header, char *out, size_t size)
-{
-    size_t len = strcspn(header, ":");
-    if (header[0] == '[') {
-        header++;
-        len = strcspn(header, "]");
-        if (header[len] != ']') {
-            return false;
-        }
-    }
-    if (len == 0 || len >= size) {
-        return false;
-    }
-    memcpy(out, header, len);
-    out[len] = '\0';
-    return true;
-}
-
-static bool host_trusted(const struct api *api, const char *header)
-{
-    char name[HOST_LEN_MAX + 1];
-    unsigned char address[sizeof(struct in6_addr)];
-    if (!host_name(header, name, sizeof name)) {
-        return false;
-    }
-    return strcasecmp(name, "localhost") == 0 || inet_pton(AF_INET, name, address) == 1 ||
-           inet_pton(AF_INET6, name, address) == 1 ||
-           (api->o.listen_host != NULL && strcasecmp(name, api->o.listen_host) == 0) ||
-           (api->o.tls != NULL && http_tls_has_name(api->o.tls, name));
-}
-
-static bool origin_trusted(const char *origin, const char *host)
-{
-    const char *rest = strstr(origin, "://");
-    return rest != NULL && host != NULL && strcasecmp(rest + 3, host) == 0;
-}
-
-/* Somebody on the server's own machine: root and the server's own account need no token, because both
- * can read the administrator's. */
-static const struct store_token *local_token(struct http_request *request)
-{
-    unsigned uid;
-    if (!http_request_uid(request, &uid) || (uid != 0 && uid != geteuid())) {
-        return NULL;
-    }
-    struct store_token *token = arena_new(http_request_arena(request), struct store_token, 1);
-    const struct passwd *account = getpwuid(uid);
-    must(str_copy(token->id, sizeof token->id, "local"));
-    must(str_copy(token->scope, sizeof token->scope, token_scope_name(SCOPE_ADMIN)));
-    if (account == NULL || !str_copy(token->name, sizeof token->name, account->pw_name)) {
-        must(str_copy(token->name, sizeof token->name, "admin"));
-    }
-    return token;
-}
-
-static const struct store_token *token_of(const struct api *api, struct http_request *request)
-{
-    static const char prefix[] = "Bearer ";
-    const char *header = http_request_header(request, "Authorization");
-    if (header == NULL) {
-        return local_token(request);
-    }
-    if (strncasecmp(header, prefix, sizeof prefix - 1) != 0) {
-        return NULL;
-    }
-    const char *secret;
-    const char *fingerprint; /* of this server, for the client; says nothing here */
-    http_trust_split(header + sizeof prefix - 1, http_request_arena(request), &secret,
-                     &fingerprint);
-    if (strlen(secret) >= TOKEN_SECRET_MAX) {
-        return NULL;
-    }
-    return token_set_find(api->o.tokens, secret, api->o.host->now_ms(api->o.host->ctx));
 }
 
 /* ---- refusing at the head ---- */
@@ -207,27 +124,12 @@ static bool node_proven(struct api *api, struct http_request *request, const str
     return true;
 }
 
-static bool same_site(struct api *api, struct http_request *request)
-{
-    const char *host = http_request_header(request, "Host");
-    const char *origin = http_request_header(request, "Origin");
-    struct error e;
-    if (host != NULL && !host_trusted(api, host)) {
-        (void)fail(&e, ERR_DENIED, "Host '%.100s' is not this server", host);
-    } else if (origin != NULL && !origin_trusted(origin, host)) {
-        (void)fail(&e, ERR_DENIED, "Origin '%.100s' is not this server", origin);
-    } else {
-        return true;
-    }
-    (void)refuse(api, request, 403, &e);
-    return false;
-}
-
 /* ---- the three callbacks of the HTTP server ---- */
 
 static void call_begin(struct api *api, struct http_request *request, const struct route *route,
-                       const char *const *params, const struct store_token *token)
+                       const char *const *params, const struct who *who)
 {
+    const struct store_token *token = who->token;
     struct arena *arena = http_request_arena(request);
     struct call *call = arena_new(arena, struct call, 1);
     call->api = api;
@@ -236,6 +138,7 @@ static void call_begin(struct api *api, struct http_request *request, const stru
     memcpy(call->params, params, sizeof call->params);
     call->name = "";
     call->actor = "nobody";
+    call->by = who->by;
     call->token = "";
     call->pool = "";
     call->principal = (struct access_principal){.reach = ACCESS_NOBODY};
@@ -245,7 +148,7 @@ static void call_begin(struct api *api, struct http_request *request, const stru
                            : call->scope == SCOPE_JOIN ? "join"
                                                        : "user";
         call->name = arena_str(arena, token->name);
-        call->token = arena_str(arena, token->id);
+        call->token = arena_str(arena, who->session != NULL ? who->session->id : token->id);
         call->pool = arena_str(arena, token->pool);
         call->principal = access_principal_of(call->scope, call->name);
         call->actor = arena_fmt(arena, "%s:%.*s", what, ACTOR_LEN_MAX - 5, token->name);
@@ -267,13 +170,22 @@ size_t api_on_head(void *ctx, struct http_request *request)
     const struct route *route =
         route_find(&api->o.mounts, http_request_method(request), http_request_path(request),
                    http_request_arena(request), params, &allow);
-    if (!same_site(api, request)) {
-        return 0;
+    struct error e;
+    if (!who_host_trusted(api, request, &e)) {
+        return refuse(api, request, 403, &e);
     }
-    const struct store_token *token = token_of(api, request);
-    bool open = route != NULL && route_is_open(route);
-    if (!open && token == NULL) {
+    const struct who who = who_of(api, request);
+    const struct store_token *token = who.token;
+    const bool open = route != NULL && route_is_open(route);
+    const bool only_signs_in = who.by == WHO_BY_LINK;
+    if (!open &&
+        (token == NULL || (only_signs_in && (route == NULL || route->handler != session_create)))) {
         return refuse_token(api, request);
+    }
+    const char *cross = open ? NULL : who_cross_site(&who, request);
+    if (cross != NULL) {
+        (void)fail(&e, ERR_DENIED, "%s", cross);
+        return refuse(api, request, 403, &e);
     }
     if (route == NULL) {
         return refuse_path(api, request, allow);
@@ -286,7 +198,7 @@ size_t api_on_head(void *ctx, struct http_request *request)
     if (token != NULL && scope == SCOPE_NODE && !node_proven(api, request, route, token)) {
         return 0;
     }
-    call_begin(api, request, route, params, token);
+    call_begin(api, request, route, params, &who);
     return route->body_max;
 }
 

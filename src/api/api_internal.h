@@ -3,10 +3,12 @@
 #pragma once
 
 #include "api/api.h"
+#include "api/session.h"
 #include "api/watches.h"
 #include "store/store.h"
 
 struct event_streams;
+struct asks;
 
 enum { STATUS_CLASSES = 6 };
 
@@ -34,6 +36,8 @@ struct api {
     struct token_uses uses;
     struct watches *watches;
     struct event_streams *events;
+    struct asks *asks;
+    struct session_links links;
     uint64_t answers[STATUS_CLASSES]; /* by the first digit of the status */
     uint64_t submitted;               /* tasks submitted so far */
 };

@@ -6,6 +6,7 @@
 #include "api/access.h"
 #include "api/api.h"
 #include "api/token.h"
+#include "api/who.h"
 #include "base/json_out.h"
 
 enum {
@@ -29,10 +30,11 @@ struct call {
     struct access_principal principal; /* what the token's holder reaches */
     const char *name;                  /* the token's user or node; "" without a token */
     const char *actor;                 /* "user:root" */
-    const char *token;                 /* its id, which is no secret; "" without one */
-    const char *pool;                  /* the only pool of a node's token; "": any */
-    const char *cause;                 /* request id */
-    struct buf out;                    /* the answer under construction; freed with the call */
+    enum who_by by;                    /* with what the caller proved who it is */
+    const char *token; /* its id, or the session's, which is no secret; "" without one */
+    const char *pool;  /* the only pool of a node's token; "": any */
+    const char *cause; /* request id */
+    struct buf out;    /* the answer under construction; freed with the call */
     unsigned status;
     const char *content_type;
     void (*stored)(struct call *call); /* called when everything decided so far is on disk */

@@ -12,6 +12,7 @@
 #include <sys/queue.h>
 
 struct call;
+struct agent_order;
 
 /* An answer that waits until everything decided so far is on disk (P10). The struct lives in its
  * owner. */
@@ -105,4 +106,7 @@ struct api_host {
 
     /* Has this node a connected agent? */
     bool (*agent_connected)(void *ctx, const char *node);
+
+    /* Sends an order that rests on no fact. False: the node has no connected agent. */
+    bool (*agent_order)(void *ctx, const char *node, struct agent_order *order);
 };

@@ -15,7 +15,7 @@ static void life_answer(struct call *call, struct input *in)
     }
     struct json_out j;
     call_json(call, &j);
-    state_json_pool(&j, call_core(call), query_pool(call_core(call), in->pool.pool),
+    state_json_pool(&j, call_core(call), query_pool(call_core(call), in->pool.pool), true,
                     call_arena(call));
     call_answer_json(call, 200);
 }

@@ -13,7 +13,7 @@ static void pool_answer(struct call *call, unsigned status, const struct pool *p
 {
     struct json_out j;
     call_json(call, &j);
-    state_json_pool(&j, call_core(call), pool, call_arena(call));
+    state_json_pool(&j, call_core(call), pool, call->scope == SCOPE_ADMIN, call_arena(call));
     call_answer_json(call, status);
 }
 
@@ -36,13 +36,20 @@ static uint64_t pool_next(const struct core *core, const void *filter, uint64_t 
 static void pool_write(struct json_out *j, const struct core *core, uint64_t key,
                        struct arena *arena)
 {
-    state_json_pool(j, core, query_pool(core, (pool_id){(uint32_t)key}), arena);
+    state_json_pool(j, core, query_pool(core, (pool_id){(uint32_t)key}), false, arena);
+}
+
+static void pool_write_private(struct json_out *j, const struct core *core, uint64_t key,
+                               struct arena *arena)
+{
+    state_json_pool(j, core, query_pool(core, (pool_id){(uint32_t)key}), true, arena);
 }
 
 void pools_list(struct call *call)
 {
-    static const struct page_source source = {pool_next, pool_write};
-    page_answer(call, "pools", &source, NULL);
+    static const struct page_source public = {pool_next, pool_write};
+    static const struct page_source private = {pool_next, pool_write_private};
+    page_answer(call, "pools", call->scope == SCOPE_ADMIN ? &private : &public, NULL);
 }
 
 void pools_show(struct call *call)

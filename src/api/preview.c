@@ -113,6 +113,8 @@ static bool input_keep(struct arena *arena, struct input *in)
     struct quota_spec *quota;
     if (in->type == INPUT_POOL_CREATE || in->type == INPUT_POOL_EDIT) {
         in->pool.spec = arena_dup(arena, in->pool.spec, sizeof *in->pool.spec);
+    } else if (in->type == INPUT_POOL_SCALE) {
+        in->scale.spec = arena_dup(arena, in->scale.spec, sizeof *in->scale.spec);
     } else if (in->type == INPUT_NODE_EDIT) {
         in->node.edit = arena_dup(arena, in->node.edit, sizeof *in->node.edit);
     } else if (in->type == INPUT_TASK_EDIT) {
@@ -128,7 +130,9 @@ static bool input_keep(struct arena *arena, struct input *in)
         return in->type == INPUT_TASK_SUBMIT || in->type == INPUT_TASK_KILL ||
                in->type == INPUT_TASK_START || in->type == INPUT_TASK_PAUSE ||
                in->type == INPUT_TASK_ACTIVATE || in->type == INPUT_TASK_MOVE ||
-               in->type == INPUT_POOL_DELETE || in->type == INPUT_NODE_REMOVE;
+               in->type == INPUT_POOL_DELETE || in->type == INPUT_POOL_CLOSE ||
+               in->type == INPUT_POOL_RESTORE || in->type == INPUT_POOL_REPLACE ||
+               in->type == INPUT_NODE_REMOVE;
     }
     return true;
 }

@@ -114,6 +114,7 @@ bool route_permits(enum route_permission permission, enum token_scope scope)
     case PERMIT_ASSET:
         return true;
     case PERMIT_READ:
+    case PERMIT_SIGNIN:
         return scope == SCOPE_ADMIN || scope == SCOPE_READ;
     case PERMIT_WRITE:
     case PERMIT_ADMIN:

@@ -6,13 +6,14 @@
 #include "api/call.h"
 
 enum route_permission {
-    PERMIT_NONE,  /* no token needed: health only */
-    PERMIT_ASSET, /* no token needed: files of the program, the same for everybody (asset.h) */
-    PERMIT_READ,  /* admin and read tokens */
-    PERMIT_WRITE, /* admin tokens (every user's, until there are roles) */
-    PERMIT_ADMIN, /* admin tokens */
-    PERMIT_NODE,  /* a node's credential, for that node only */
-    PERMIT_JOIN,  /* a join token */
+    PERMIT_NONE,   /* no token needed: health only */
+    PERMIT_ASSET,  /* no token needed: files of the program, the same for everybody (asset.h) */
+    PERMIT_READ,   /* admin and read tokens */
+    PERMIT_SIGNIN, /* admin and read tokens, for the caller's own session alone */
+    PERMIT_WRITE,  /* admin tokens (every user's, until there are roles) */
+    PERMIT_ADMIN,  /* admin tokens */
+    PERMIT_NODE,   /* a node's credential, for that node only */
+    PERMIT_JOIN,   /* a join token */
 };
 
 struct route {

@@ -188,7 +188,8 @@ static void change(struct call *call, struct input *in, pool_id id)
     if (!preview_answered(call, in) && call_input(call, in, &facts)) {
         struct json_out j;
         call_json(call, &j);
-        state_json_pool(&j, call_core(call), query_pool(call_core(call), id), call_arena(call));
+        state_json_pool(&j, call_core(call), query_pool(call_core(call), id), true,
+                        call_arena(call));
         call_answer_json(call, 200);
     }
 }

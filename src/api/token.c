@@ -13,10 +13,14 @@ enum { TOKEN_RANDOM_BYTES = 32, TOKEN_ID_BYTES = 8, TOKEN_HASH_BYTES = 32 };
 
 struct tokens {
     struct map *by_hash;
+    struct map *by_id; /* the same tokens */
 };
 
-static const char *const scope_names[TOKEN_SCOPE_COUNT] = {
-    [SCOPE_ADMIN] = "admin", [SCOPE_READ] = "read", [SCOPE_NODE] = "node", [SCOPE_JOIN] = "join"};
+static const char *const scope_names[TOKEN_SCOPE_COUNT] = {[SCOPE_ADMIN] = "admin",
+                                                           [SCOPE_READ] = "read",
+                                                           [SCOPE_NODE] = "node",
+                                                           [SCOPE_JOIN] = "join",
+                                                           [SCOPE_SESSION] = "session"};
 
 const char *token_scope_name(enum token_scope scope)
 {
@@ -38,6 +42,7 @@ struct tokens *token_set_new(void)
 {
     struct tokens *tokens = xcalloc(1, sizeof *tokens);
     tokens->by_hash = map_new();
+    tokens->by_id = map_new();
     return tokens;
 }
 
@@ -52,19 +57,21 @@ void token_set_free(struct tokens *tokens)
         free(token);
     }
     map_free(tokens->by_hash);
+    map_free(tokens->by_id);
     free(tokens);
 }
 
 void token_set_put(struct tokens *tokens, const struct store_token *token)
 {
-    struct store_token *old;
+    const size_t id_len = strlen(token->id);
     if (token->revoked) {
-        old = map_remove(tokens->by_hash, token->hash, sizeof token->hash);
-    } else {
-        old = map_put(tokens->by_hash, token->hash, sizeof token->hash,
-                      xmemdup(token, sizeof *token));
+        (void)map_remove(tokens->by_id, token->id, id_len);
+        free(map_remove(tokens->by_hash, token->hash, sizeof token->hash));
+        return;
     }
-    free(old);
+    struct store_token *kept = xmemdup(token, sizeof *token);
+    (void)map_put(tokens->by_id, token->id, id_len, kept);
+    free(map_put(tokens->by_hash, token->hash, sizeof token->hash, kept));
 }
 
 size_t token_set_count(const struct tokens *tokens)
@@ -91,14 +98,7 @@ const struct store_token *token_set_next(const struct tokens *tokens, size_t *cu
 
 const struct store_token *token_set_by_id(const struct tokens *tokens, const char *id)
 {
-    size_t cursor = 0;
-    const struct store_token *token;
-    while ((token = token_set_next(tokens, &cursor)) != NULL) {
-        if (strcmp(token->id, id) == 0) {
-            return token;
-        }
-    }
-    return NULL;
+    return map_get(tokens->by_id, id, strlen(id));
 }
 
 const struct store_token *token_set_named(const struct tokens *tokens, enum token_scope scope,
@@ -179,6 +179,7 @@ void token_make(enum token_scope scope, const char *name, int64_t now_ms, struct
 void token_json(struct json_out *j, const struct store_token *token, const char *secret)
 {
     const bool join = strcmp(token->scope, "join") == 0;
+    const bool session = strcmp(token->scope, "session") == 0;
     json_out_object(j);
     json_out_kv_text(j, "id", token->id);
     json_out_kv_text(j, "scope", token->scope);
@@ -190,6 +191,9 @@ void token_json(struct json_out *j, const struct store_token *token, const char 
     }
     if (join && token->node[0] != '\0') {
         json_out_kv_text(j, "node", token->node);
+    }
+    if (session) {
+        json_out_kv_text(j, "of", token->node);
     }
     if (secret != NULL) {
         json_out_kv_text(j, "token", secret);

@@ -7,8 +7,9 @@
 #include "base/json_out.h"
 #include "store/store.h"
 
-enum token_scope { SCOPE_ADMIN, SCOPE_READ, SCOPE_NODE, SCOPE_JOIN };
-enum { TOKEN_SCOPE_COUNT = SCOPE_JOIN + 1 };
+/* A session permits what the token permits from which it was made (session.h). */
+enum token_scope { SCOPE_ADMIN, SCOPE_READ, SCOPE_NODE, SCOPE_JOIN, SCOPE_SESSION };
+enum { TOKEN_SCOPE_COUNT = SCOPE_SESSION + 1 };
 
 const char *token_scope_name(enum token_scope scope);
 bool token_scope_parse(const char *name, enum token_scope *ret);

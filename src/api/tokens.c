@@ -60,7 +60,7 @@ void tokens_create(struct call *call)
         return;
     }
     enum token_scope scope;
-    if (!token_scope_parse(scope_text, &scope) || scope == SCOPE_NODE) {
+    if (!token_scope_parse(scope_text, &scope) || scope == SCOPE_NODE || scope == SCOPE_SESSION) {
         call_failf(call, ERR_INVALID, "scope", "scope must be admin, read or join, not '%.60s'",
                    scope_text);
         return;
@@ -103,6 +103,7 @@ void tokens_revoke(struct call *call)
     const struct api_host *host = call->api->o.host;
     struct store_token gone = *token;
     gone.revoked = true;
+    session_revoke_of(call->api->o.tokens, token->id, host->token_put, host->ctx);
     host->token_put(host->ctx, &gone);
     struct json_out j;
     call_json(call, &j);

@@ -34,6 +34,8 @@ int cmd_task_change_move(struct cli *cli);
 int cmd_task_change_retry(struct cli *cli);
 int cmd_task_wait(struct cli *cli);
 int cmd_checkpoint(struct cli *cli);
+int cmd_files_list(struct cli *cli);
+int cmd_files_get(struct cli *cli);
 
 int cmd_flavor_list(struct cli *cli);
 int cmd_flavor_show(struct cli *cli);
@@ -109,6 +111,7 @@ int cmd_data_db_backup(struct cli *cli);
 int cmd_data_db_restore(struct cli *cli);
 int cmd_data_db_adopt(struct cli *cli);
 int cmd_data_db_check(struct cli *cli);
+int cmd_ui(struct cli *cli);
 int cmd_tls_init(struct cli *cli);
 int cmd_tls_show(struct cli *cli);
 

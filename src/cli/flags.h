@@ -22,6 +22,7 @@ extern const struct flag flags_quota[]; /* the fields of a quota, except its amo
 
 extern const struct command commands_first[];
 extern const struct command commands_task[];
+extern const struct command commands_files[]; /* behind commands_task */
 extern const struct command commands_pool[];
 extern const struct command
     commands_scale[]; /* behind commands_pool: completion wants a group together */
@@ -32,6 +33,7 @@ extern const struct command commands_node[];
 extern const struct command commands_config[];
 extern const struct command commands_admin[];
 extern const struct command commands_tls[];
+extern const struct command commands_screen[];
 extern const struct command commands_self[];
 
 /* Of the simulator (flags_sim.c). */

@@ -41,6 +41,7 @@ void help_all(FILE *out)
                 out);
     section("Every day", commands_first, out);
     section("Tasks", commands_task, out);
+    section("Files of tasks", commands_files, out);
     section("Answers", commands_self, out);
     section("Pools", commands_pool, out);
     section("Size of pools", commands_scale, out);
@@ -51,6 +52,7 @@ void help_all(FILE *out)
     section("Configuration", commands_config, out);
     section("Administration", commands_admin, out);
     section("TLS", commands_tls, out);
+    section("Screens", commands_screen, out);
     (void)fputs(
         "\n`weir COMMAND --help` shows examples and flags; `weir help TOPIC` tells more:\n  ", out);
     for (size_t i = 0; help_topic_name(i) != NULL; i++) {

@@ -265,6 +265,22 @@ bool agents_connected(const struct agents *agents, const char *node)
 
 /* ---- orders ---- */
 
+bool agents_order(struct agents *agents, const char *node, struct agent_order *order)
+{
+    const struct core *core = ledger_core(agents->o.ledger);
+    const struct node *row = core == NULL ? NULL : query_node_named(core, node);
+    struct agent_link *link = row != NULL ? agents_link_of(agents, row->id) : NULL;
+    if (link == NULL || link->stream == NULL) {
+        return false;
+    }
+    struct buf out;
+    buf_init(&out, LINK_BYTES_MAX);
+    agents_orders_add(agents, order, link->incarnation, &out);
+    const bool sent = link_write(link, (struct str){out.data, out.len});
+    buf_done(&out);
+    return sent;
+}
+
 static void effect_gather(struct agents *agents, const struct core *core,
                           const struct effect *effect)
 {

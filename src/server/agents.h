@@ -6,6 +6,7 @@
 #include "server/ledger.h"
 
 struct agents;
+struct agent_order;
 
 struct agents_options {
     struct loop *loop;
@@ -27,6 +28,9 @@ void agents_stream(struct agents *agents, struct call *call);
 void agents_reports(struct agents *agents, struct call *call);
 
 bool agents_connected(const struct agents *agents, const char *node);
+
+/* Sends an order that rests on no fact. False: the node has no connected agent. */
+bool agents_order(struct agents *agents, const char *node, struct agent_order *order);
 
 /* The batch is on disk: sends its orders. Ends the streams of removed nodes and of nodes whose
  * credential the batch revoked. */

@@ -41,6 +41,8 @@ struct agent_link *agents_link_of(const struct agents *agents, node_id node); /*
 void agents_link_cut(struct agent_link *link, const char *why);
 
 /* Append orders to `out`, each with its line end. */
+void agents_orders_add(const struct agents *agents, struct agent_order *order, uint32_t incarnation,
+                       struct buf *out);
 void agents_orders_welcome(const struct agents *agents, const struct agent_hello *hello,
                            const struct node *node, struct buf *out);
 void agents_orders_bye(const struct agents *agents, const struct agent_link *link, const char *why,

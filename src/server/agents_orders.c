@@ -3,8 +3,8 @@
 #include "server/agents_internal.h"
 #include "wire/start_order.h"
 
-static void order_add(const struct agents *agents, struct agent_order *order, uint32_t incarnation,
-                      struct buf *out)
+void agents_orders_add(const struct agents *agents, struct agent_order *order, uint32_t incarnation,
+                       struct buf *out)
 {
     order->epoch = query_epoch(ledger_core(agents->o.ledger));
     order->fact = ledger_seq_committed(agents->o.ledger);
@@ -29,20 +29,20 @@ void agents_orders_welcome(const struct agents *agents, const struct agent_hello
                 .report_bytes_max = AGENT_REPORT_BYTES_MAX,
             },
     };
-    order_add(agents, &order, node->incarnation, out);
+    agents_orders_add(agents, &order, node->incarnation, out);
 }
 
 void agents_orders_bye(const struct agents *agents, const struct agent_link *link, const char *why,
                        struct buf *out)
 {
     struct agent_order order = {.type = AGENT_BYE, .bye = {.why = why}};
-    order_add(agents, &order, link->incarnation, out);
+    agents_orders_add(agents, &order, link->incarnation, out);
 }
 
 void agents_orders_ping(const struct agents *agents, const struct agent_link *link, struct buf *out)
 {
     struct agent_order order = {.type = AGENT_PING};
-    order_add(agents, &order, link->incarnation, out);
+    agents_orders_add(agents, &order, link->incarnation, out);
 }
 
 static void stop_add(const struct agents *agents, const struct effect *effect, struct buf *out)
@@ -51,7 +51,7 @@ static void stop_add(const struct agents *agents, const struct effect *effect, s
         .type = AGENT_STOP,
         .stop = {.key = effect->key, .grace_ms = effect->grace_ms, .cause = effect->cause},
     };
-    order_add(agents, &order, effect->incarnation, out);
+    agents_orders_add(agents, &order, effect->incarnation, out);
 }
 
 /* The instance, if the attempt still holds its place on this node. Memory may be ahead of the
@@ -81,7 +81,7 @@ void agents_orders_effect(struct agents *agents, const struct core *core,
         struct agent_order order;
         arena_clear(&agents->arena);
         if (start_order_fill(core, effect, &agents->arena, &order)) {
-            order_add(agents, &order, effect->incarnation, out);
+            agents_orders_add(agents, &order, effect->incarnation, out);
         }
     } else {
         must(effect->type == EFFECT_STOP);

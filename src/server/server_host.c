@@ -109,6 +109,12 @@ static bool host_agent_connected(void *ctx, const char *node)
     return agents_connected(server->agents, node);
 }
 
+static bool host_agent_order(void *ctx, const char *node, struct agent_order *order)
+{
+    const struct server *server = ctx;
+    return agents_order(server->agents, node, order);
+}
+
 void server_host_init(struct server *server)
 {
     server->host = (struct api_host){
@@ -129,5 +135,6 @@ void server_host_init(struct server *server)
         .agent_stream = host_agent_stream,
         .agent_reports = host_agent_reports,
         .agent_connected = host_agent_connected,
+        .agent_order = host_agent_order,
     };
 }

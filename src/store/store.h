@@ -87,13 +87,13 @@ struct store_log {
 struct store_token {
     uint8_t hash[32];
     char id[24];    /* shown to users; not secret */
-    char scope[16]; /* "admin", "read", "node" or "join" */
+    char scope[16]; /* "admin", "read", "node", "join" or "session" */
     char name[64];  /* of the user, the node or the pool */
     int64_t created_ms;
     int64_t expires_ms; /* 0: never */
     int64_t uses;       /* of "join": joins left; -1: none; 0: any number, from this machine only */
     char pool[64];      /* of "join" and "node": the only pool; "": any */
-    char node[64];      /* of "join": the only node; "": any */
+    char node[64];      /* of "join": the only node, "": any; of "session": the id of its token */
     char machine[40];   /* of "node", and of a used-up "join": the machine; "": not known */
     bool revoked;       /* a batch deletes a token that it puts with revoked = true */
 };

@@ -26,7 +26,7 @@ static const char key_wanted[] = "an attempt like 12.0:1";
 WORDS(attempt_state_word, [AGENT_ATTEMPT_STARTING] = "starting",
       [AGENT_ATTEMPT_RUNNING] = "running", [AGENT_ATTEMPT_ENDED] = "ended")
 WORDS(order_word, [AGENT_WELCOME] = "welcome", [AGENT_START] = "start", [AGENT_STOP] = "stop",
-      [AGENT_PING] = "ping", [AGENT_BYE] = "bye")
+      [AGENT_PING] = "ping", [AGENT_BYE] = "bye", [AGENT_ASK] = "ask")
 WORDS(report_word, [AGENT_OUTPUT] = "output", [AGENT_STARTED] = "started", [AGENT_ENDED] = "ended",
       [AGENT_SPAWN_FAILED] = "spawn_failed", [AGENT_LOST] = "lost", [AGENT_REFUSED] = "refused",
       [AGENT_CHECKPOINT] = "checkpoint")
@@ -160,7 +160,7 @@ MESSAGE(hello, hello_table)
 
 /* clang-format off */
 static const struct record_table order_table = RECORD_JSON_TABLE(agent_order,
-    RECORD_JSON_ROW(agent_order, type, "type", WORD, 0, AGENT_BYE, .word = order_word, .otherwise = AGENT_OTHER,
+    RECORD_JSON_ROW(agent_order, type, "type", WORD, 0, AGENT_ASK, .word = order_word, .otherwise = AGENT_OTHER,
                .required = text_wanted),
     RECORD_JSON_ROW(agent_order, epoch, "epoch", UINT, 0, RECORD_ANY),
     RECORD_JSON_ROW(agent_order, incarnation, "incarnation", UINT, 0, RECORD_ANY),
@@ -205,6 +205,15 @@ static const struct record_table order_tables[] = {
         RECORD_JSON_ROW(agent_order, stop.cause, "cause", WORD, 0, END_CAUSE_COUNT - 1, .word = cause_word)),
     [AGENT_BYE] = RECORD_JSON_TABLE(agent_order,
         RECORD_JSON_ROW(agent_order, bye.why, "why", TEXT, 0, AGENT_TEXT_MAX)),
+    [AGENT_ASK] = RECORD_JSON_TABLE(agent_order,
+        RECORD_JSON_ROW(agent_order, ask.id, "ask", UINT, 1, RECORD_ANY),
+        RECORD_JSON_ROW(agent_order, ask.what, "what", TEXT, 1, NAME_LEN_MAX, .required = text_wanted),
+        RECORD_JSON_ROW(agent_order, ask.task, "task", UINT, 1, RECORD_ANY),
+        RECORD_JSON_ROW(agent_order, ask.instance, "instance", UINT, 0, RECORD_ANY),
+        RECORD_JSON_ROW(agent_order, ask.path, "path", TEXT, 0, AGENT_TEXT_MAX),
+        RECORD_JSON_ROW(agent_order, ask.after, "after", TEXT, 0, AGENT_TEXT_MAX, .sparse = true),
+        RECORD_JSON_ROW(agent_order, ask.offset, "offset", UINT, 0, INT64_MAX, .sparse = true),
+        RECORD_JSON_ROW(agent_order, ask.limit, "limit", UINT, 0, INT64_MAX)),
     [AGENT_OTHER] = {0},
 };
 /* clang-format on */

@@ -114,6 +114,7 @@ enum agent_order_type {
     AGENT_STOP,
     AGENT_PING,
     AGENT_BYE,
+    AGENT_ASK,   /* the server wants to know something; the answer is a request of its own */
     AGENT_OTHER, /* a type that this build does not know; the answer is a `refused` report */
 };
 
@@ -155,6 +156,19 @@ struct agent_stop {
     enum end_cause cause; /* END_NONE: a cause that this build does not know */
 };
 
+/* A question about the files of an instance, or another one of `what`. The agent answers with
+ * POST /agent/answers?ask=ID. An agent that does not know `what` answers so. */
+struct agent_ask {
+    uint64_t id;
+    const char *what; /* "files": a directory or what a file is; "file": a piece of a file */
+    uint64_t task;
+    uint64_t instance; /* INSTANCE_ID, which names the job directory */
+    const char *path;  /* below the job directory; "": the job directory itself */
+    const char *after; /* of "files": only names behind this one */
+    uint64_t offset;   /* of "file" */
+    uint64_t limit;    /* bytes, or names */
+};
+
 struct agent_order {
     enum agent_order_type type;
     uint64_t epoch;
@@ -164,6 +178,7 @@ struct agent_order {
         struct agent_welcome welcome;
         struct agent_start start;
         struct agent_stop stop;
+        struct agent_ask ask;
         struct {
             const char *why;
         } bye;

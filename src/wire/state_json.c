@@ -89,7 +89,7 @@ static void replacement_json(struct json_out *j, const struct pool *pool)
 }
 
 void state_json_pool(struct json_out *j, const struct core *core, const struct pool *pool,
-                     struct arena *arena)
+                     bool private, struct arena *arena)
 {
     /* null: the pool has no slots, or slots of several types */
     static const char *const slot_types[] = {
@@ -98,6 +98,7 @@ void state_json_pool(struct json_out *j, const struct core *core, const struct p
     struct pool_figures figures;
     query_pool_figures(core, pool->id, &figures);
     query_pool_spec(core, pool->id, arena, &spec);
+    spec.ec2_user_data = private ? spec.ec2_user_data : "";
     json_out_object(j);
     pool_spec_json(j, &spec);
     life_text_json(j, pool);
@@ -386,7 +387,7 @@ void state_json(const struct core *core, int64_t now_ms, struct buf *out)
                  query_default_pool(core, POOL_DEFAULT_CPU));
     for (const struct pool *pool = query_pool_next(core, (pool_id){0}); pool != NULL;
          pool = query_pool_next(core, pool->id)) {
-        state_json_pool(&j, core, pool, &arena);
+        state_json_pool(&j, core, pool, false, &arena);
         arena_clear(&arena);
     }
     json_out_put(&j, "],flavors:[");

@@ -9,9 +9,10 @@
 
 enum { STATE_JSON_VERSION = 1, STATE_JSON_NODE_TASKS_MAX = 1000, STATE_JSON_CONTESTED_MAX = 10 };
 
-/* Writes a pool. The pool's nodes are counted, so the cost grows with their number. */
+/* Writes a pool. The pool's nodes are counted, so the cost grows with their number. `private`: with what only administrators
+ * may see. */
 void state_json_pool(struct json_out *j, const struct core *core, const struct pool *pool,
-                     struct arena *arena);
+                     bool private, struct arena *arena);
 
 /* Writes a node. `tasks` are the attempts on the node, at most STATE_JSON_NODE_TASKS_MAX. */
 void state_json_node(struct json_out *j, const struct core *core, const struct node *node,

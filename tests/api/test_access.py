@@ -71,6 +71,8 @@ def tokens(shared):
 def allowed(method, path):
     if path.startswith("/api/v1/agent/"):
         return {"join"} if path.endswith("/join") else {"node"}
+    if path.startswith("/api/v1/session"):
+        return {"admin", "read"}  # one's own session; test_session.py
     if method == "GET" and path != "/api/v1/tokens":
         return {"admin", "read"}
     return {"admin"}
@@ -82,6 +84,15 @@ def test_each_scope_opens_its_routes_and_no_other(shared, tokens, method, path, 
     body = "{" if method in ("POST", "PATCH") else None  # refused, once it is let in
     answer = shared.call(method, filled(path), body, token=tokens[scope], raw=True)
     assert (answer.status == 403) == (scope not in allowed(method, path)), (answer.status, answer.body)
+
+
+def test_the_lines_for_new_machines_are_for_administrators(shared, tokens):
+    provider = {"type": "ec2", "max": 0, "region": "eu-west-1", "image": "ami-1", "instance_type": "t3.micro", "user_data": "echo abracadabra"}
+    assert shared.call("POST", "pools", {"name": "lines", "provider": provider}).status == 201
+    for path in ("pools", "pools/lines", "state"):
+        assert b"abracadabra" not in shared.call("GET", path, token=tokens["read"]).body, path
+    assert shared.call("GET", "pools/lines").json["provider"]["user_data"] == "echo abracadabra"
+    assert b"abracadabra" in shared.call("GET", "pools").body
 
 
 def test_a_revoked_token_is_no_token(shared):

@@ -3,6 +3,7 @@ SPDX-License-Identifier: Apache-2.0
 """
 
 import gzip
+import hashlib
 import http.client
 import pathlib
 import re
@@ -18,6 +19,12 @@ def get(server, path, **headers):
 
 
 @pytest.fixture(scope="module")
+def interface(page):
+    """Is the web interface in this build? Without Node the page says that the interface is left out."""
+    return b"/assets/app-" in page.body
+
+
+@pytest.fixture(scope="module")
 def page(shared):
     return get(shared, "/")
 
@@ -29,14 +36,14 @@ def references(page):
     return sorted(set(found))
 
 
-def test_the_page_is_the_file_with_hashed_names(page, references):
+def test_the_page_is_the_file_with_hashed_names(page, references, interface):
     assert page.status == 200
     assert page.headers["Content-Type"] == "text/html; charset=utf-8"
     text = page.body.decode()
     for path in references:
         stem, ext = re.fullmatch(r"/assets/([a-z]+)-[0-9a-f]{20}\.([a-z]+)", path).groups()
         text = text.replace(path, f"/assets/{stem}.{ext}")
-    assert text == (WEB / "index.html").read_text()
+    assert text == (WEB / ("index.html" if interface else "plain/index.html")).read_text()
 
 
 def test_the_page_is_asked_for_again_and_may_load_only_this_servers_files(page):
@@ -44,19 +51,35 @@ def test_the_page_is_asked_for_again_and_may_load_only_this_servers_files(page):
     policy = dict(part.strip().split(" ", 1) for part in page.headers["Content-Security-Policy"].split(";"))
     assert policy["default-src"] == "'none'"
     assert policy["frame-ancestors"] == "'none'"
-    assert "script-src" not in policy  # there is no script yet
-    assert set(policy.values()) <= {"'none'", "'self'"}
+    assert policy["script-src"] == policy["style-src"] == policy["connect-src"] == "'self'"
+    assert set(policy.values()) <= {"'none'", "'self'", "'self' data:"}
+    assert policy["img-src"] == "'self' data:"
+    assert page.headers["X-Frame-Options"] == "DENY"
+    assert page.headers["Cross-Origin-Opener-Policy"] == "same-origin"
     assert page.headers["X-Content-Type-Options"] == "nosniff"
     assert page.headers["Referrer-Policy"] == "no-referrer"
 
 
 def test_the_page_has_nothing_inline(page):
     text = page.body.decode()
-    assert not re.search(r"<script|<style|\sstyle=|\son[a-z]+=|javascript:|https?://", text)
+    assert not re.search(r"<style|\sstyle=|\son[a-z]+=|javascript:|https?://", text)
+    assert all(re.fullmatch(r'<script type="module" src="/assets/app-[0-9a-f]{20}\.js"></script>', tag) for tag in re.findall(r"<script.*?</script>", text))
+
+
+def test_all_files_together_are_small(shared, references):
+    sizes = {path: len(get(shared, path, Accept_Encoding="gzip").body) for path in ["/", *references]}
+    assert sum(sizes.values()) <= 200 * 1024, sizes
+
+
+def test_no_source_makes_markup_of_text():
+    """Names and output of tasks become text nodes, never markup."""
+    for path in [*(WEB / "src").rglob("*.ts"), *(WEB / "src").rglob("*.tsx")]:
+        text = path.read_text()
+        assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function\(|https?://", text), path
 
 
 def test_assets_are_kept_for_ever(shared, references):
-    types = {"css": "text/css; charset=utf-8", "svg": "image/svg+xml"}
+    types = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8", "svg": "image/svg+xml"}
     for path in references:
         answer = get(shared, path)
         assert answer.status == 200, path
@@ -64,7 +87,9 @@ def test_assets_are_kept_for_ever(shared, references):
         assert answer.headers["Content-Type"] == types[path.rsplit(".", 1)[1]]
         assert answer.headers["X-Content-Type-Options"] == "nosniff"
         name = re.sub(r"-[0-9a-f]{20}\.", ".", path.rsplit("/", 1)[1])
-        assert answer.body == (WEB / name).read_bytes()
+        if (WEB / name).exists():  # the others are made by the build
+            assert answer.body == (WEB / name).read_bytes()
+        assert hashlib.sha256(answer.body).hexdigest()[:20] in path
 
 
 def test_what_is_small_enough_compressed_is_sent_compressed(shared, references):

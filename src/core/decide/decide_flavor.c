@@ -4,6 +4,7 @@
 #include "base/must.h"
 #include "core/decide/decide.h"
 #include "core/decide/step.h"
+#include "core/model/ec2_subnet.h"
 #include "core/model/flavor.h"
 #include "core/model/object.h"
 #include "core/model/reason.h"
@@ -63,6 +64,35 @@ static enum verdict edit_check(struct step *step, const struct flavor *flavor,
     return VERDICT_OK;
 }
 
+/* Does the pool name a subnet for each zone of the flavor? A pool without subnets does, too: each zone has a default subnet. */
+static bool subnets_fit(const struct flavor_spec *flavor, const struct pool_spec *pool)
+{
+    for (uint32_t i = 0; pool->ec2_subnet_count > 0 && i < flavor->zone_count; i++) {
+        if (flavor->zones[i][0] != '\0' && ec2_subnet_in(pool, flavor->zones[i]) == NULL) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The pools of the flavor must have a subnet for each of its new zones. */
+static enum verdict subnets_check(struct step *step, const struct flavor *flavor,
+                                  const struct flavor_spec *spec)
+{
+    const struct core *core = step->core;
+    for (const struct pool *pool = query_flavor_pool_next(core, flavor->id, (pool_id){0});
+         pool != NULL && spec->provider == POOL_EC2;
+         pool = query_flavor_pool_next(core, flavor->id, pool->id)) {
+        struct pool_spec of;
+        query_pool_spec(core, pool->id, step->out->arena, &of);
+        if (!subnets_fit(spec, &of)) {
+            step_refuse(step, REASON_FLAVOR_SUBNETS, spec->name)->pool = pool->id;
+            return VERDICT_CONFLICT;
+        }
+    }
+    return VERDICT_OK;
+}
+
 enum verdict decide_flavor_set(struct step *step)
 {
     const struct core *core = step->core;
@@ -81,8 +111,10 @@ enum verdict decide_flavor_set(struct step *step)
     if (!spec_limits_flavor(spec, &limit, &max)) {
         return step_refuse_limit(step, limit, max);
     }
-    const enum verdict verdict =
-        flavor == NULL ? new_check(step, spec) : edit_check(step, flavor, spec);
+    enum verdict verdict = flavor == NULL ? new_check(step, spec) : edit_check(step, flavor, spec);
+    if (verdict == VERDICT_OK && flavor != NULL) {
+        verdict = subnets_check(step, flavor, spec);
+    }
     if (verdict != VERDICT_OK) {
         return verdict;
     }
@@ -109,6 +141,33 @@ enum verdict decide_flavor_delete(struct step *step)
     return VERDICT_OK;
 }
 
+/* One memory of sold-out zones serves all pools of a flavor, so the pools must be in one region. */
+static enum verdict ec2_check(struct step *step, const struct pool *pool,
+                              const struct flavor *flavor, const struct pool_spec *spec)
+{
+    const struct core *core = step->core;
+    struct flavor_spec of;
+    query_flavor_spec(core, flavor->id, step->out->arena, &of);
+    if (!subnets_fit(&of, spec)) {
+        step_refuse(step, REASON_FLAVOR_SUBNETS, of.name);
+        return VERDICT_REFUSED;
+    }
+    for (const struct pool *at = query_flavor_pool_next(core, flavor->id, (pool_id){0}); at != NULL;
+         at = query_flavor_pool_next(core, flavor->id, at->id)) {
+        struct pool_spec other;
+        if (pool != NULL && at->id.v == pool->id.v) {
+            continue;
+        }
+        query_pool_spec(core, at->id, step->out->arena, &other);
+        if (strcmp(other.ec2_region, spec->ec2_region) != 0 ||
+            strcmp(other.ec2_endpoint, spec->ec2_endpoint) != 0) {
+            step_refuse(step, REASON_FLAVOR_REGION, of.name)->pool = at->id;
+            return VERDICT_REFUSED;
+        }
+    }
+    return VERDICT_OK;
+}
+
 enum verdict decide_flavor_pool(struct step *step, const struct pool *pool,
                                 const struct pool_spec *spec)
 {
@@ -129,5 +188,6 @@ enum verdict decide_flavor_pool(struct step *step, const struct pool *pool,
         reason->need = pool->launch_count;
         return VERDICT_CONFLICT;
     }
-    return VERDICT_OK;
+    return flavor != NULL && spec->provider == POOL_EC2 ? ec2_check(step, pool, flavor, spec)
+                                                        : VERDICT_OK;
 }

@@ -17,6 +17,7 @@
 #include "core/model/reason.h"
 #include "core/model/verdict.h"
 #include "core/sched/explain/explain_life.h"
+#include "core/sched/grow_zone.h"
 #include "core/state/elastic.h"
 #include "core/state/fact.h"
 #include "core/state/key.h"
@@ -34,6 +35,17 @@ enum verdict decide_life_refuse(struct step *step, const struct pool *pool)
     return VERDICT_CONFLICT;
 }
 
+/* Do tasks go to this pool that name no pool? */
+static bool is_default(const struct core *core, const char *name)
+{
+    for (unsigned i = 0; i < POOL_DEFAULT_COUNT; i++) {
+        if (strcmp(query_default_pool(core, (enum pool_default)i), name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The pool that the input names. NULL: the input was refused, and `*ret` has the verdict. The pool `default` always is open. */
 static const struct pool *pool_of(struct step *step, enum verdict *ret)
 {
@@ -45,6 +57,11 @@ static const struct pool *pool_of(struct step *step, enum verdict *ret)
     const char *name = query_pool_name(step->core, pool->id);
     if (strcmp(name, POOL_DEFAULT_NAME) == 0 && step->in->type != INPUT_POOL_RESTORE) {
         step_refuse(step, REASON_WRONG_STATE, name)->pool = pool->id;
+        *ret = VERDICT_CONFLICT;
+        return NULL;
+    }
+    if (step->in->type != INPUT_POOL_RESTORE && is_default(step->core, name)) {
+        step_refuse(step, REASON_DEFAULT_POOL, name)->pool = pool->id;
         *ret = VERDICT_CONFLICT;
         return NULL;
     }
@@ -181,14 +198,19 @@ enum verdict decide_life_delete(struct step *step)
     return VERDICT_OK;
 }
 
-/* Asks the provider for as many nodes as the pool had, as far as the pool's maximum allows. */
-static void nodes_ask(struct step *step, const struct pool *pool)
+/* Asks the provider for as many nodes as the pool had, as far as the pool's maximum allows. A pool with a flavor asks in a zone of
+ * the flavor, and behind the pools that wait for the flavor already. */
+static void nodes_ask(struct step *step, const struct pool *pool, uint32_t had)
 {
     const uint64_t left = LAUNCHES_MAX - step->core->launches.count;
-    uint64_t count =
-        pool->life.had_nodes < pool->nodes_max ? pool->life.had_nodes : pool->nodes_max;
+    uint64_t count = had < pool->nodes_max ? had : pool->nodes_max;
     count = count > pool->launch_live ? count - pool->launch_live : 0;
     count = elastic_pool(pool) ? count : 0;
+    if (pool->flavor.v != 0) {
+        count = count < left ? count : left;
+        (void)grow_zone_ask(step_state(step), pool, (uint32_t)count, step->in, step->out);
+        return;
+    }
     for (uint64_t i = 0; i < count && i < left; i++) {
         struct fact *fact = step_fact(step, FACT_LAUNCH_ASKED);
         fact->launch.launch.v = step->core->launches.last + 1 + i;
@@ -203,8 +225,10 @@ enum verdict decide_life_restore(struct step *step)
     if (pool == NULL || pool->life.phase == PHASE_OPEN) {
         return verdict; /* a pool that is open stays open */
     }
-    step_fact(step, FACT_POOL_RESTORED)->pool_restored.pool = pool->id;
-    nodes_ask(step, pool);
+    const pool_id id = pool->id;
+    const uint32_t had = pool->life.had_nodes;
+    step_fact(step, FACT_POOL_RESTORED)->pool_restored.pool = id;
+    nodes_ask(step, query_pool(step_state(step), id), had);
     return VERDICT_OK;
 }
 

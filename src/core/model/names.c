@@ -130,6 +130,9 @@ static const char *const reason_names[REASON_COUNT] = {
     [REASON_POOL_DELETED] = "pool-deleted",
     [REASON_NODE_LOCKED] = "node-locked",
     [REASON_NODES_LOCKED] = "nodes-locked",
+    [REASON_DEFAULT_POOL] = "default-pool",
+    [REASON_FLAVOR_REGION] = "flavor-region",
+    [REASON_FLAVOR_SUBNETS] = "flavor-subnets",
     [REASON_NODE_BUSY] = "node-busy",
 };
 

@@ -125,8 +125,11 @@ enum reason_code {
     REASON_NODE_LOCKED,  /* the node `text` is locked */
     REASON_NODES_LOCKED, /* the pool should have `need` nodes, and `have` of its nodes are locked */
     REASON_NODE_BUSY, /* `node`, named `text`, runs `need` instances, and nothing may be done to them */
+    REASON_DEFAULT_POOL, /* `pool` cannot be closed or deleted, because tasks that name no pool go there */
+    REASON_FLAVOR_REGION,  /* flavor `text` is the flavor of `pool`, which is in another region */
+    REASON_FLAVOR_SUBNETS, /* flavor `text` has zones, and the pool names subnets */
 };
-enum { REASON_COUNT = REASON_NODE_BUSY + 1 };
+enum { REASON_COUNT = REASON_FLAVOR_SUBNETS + 1 };
 
 struct reason {
     enum reason_code code;

@@ -1,7 +1,7 @@
 /* open.c - see open.h.
  *
  * A pool has no capacity for a task that waits when the pass is over, unless nodes of the pool are on their way and a
- * node of that kind can run the task: the task waits for them until the provider fails. A closed pool has no capacity.
+ * node of that kind can run the task: the task waits for them until the provider fails. A closed or paused pool has no capacity.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/open.h"
 
@@ -49,9 +49,6 @@ int64_t open_decide(struct trial *trial, const struct input *in, struct facts *o
 {
     const size_t count = out->count;
     const struct pool *pool = query_pool(trial->core, trial->pool);
-    if (pool->paused) {
-        return 0;
-    }
     const int64_t wake_ms = pool_starts(pool) ? grow_decide(trial, in, out) : 0;
     if (out->count == count) {
         pools_open(trial, in, out);

@@ -104,6 +104,29 @@ void access_task_set(const struct core *core, struct task *task)
                                                        task->account, &reason);
 }
 
+static bool is_below(const struct core *core, account_id id, account_id above)
+{
+    while (id.v != 0 && id.v != above.v) {
+        id = query_account(core, id)->parent;
+    }
+    return id.v != 0;
+}
+
+/* Looks at every task of the server. Such a move is rare. */
+void access_account_moved(struct core *core, account_id id)
+{
+    for (uint64_t at = table_next(&core->tasks, 0); at != 0; at = table_next(&core->tasks, at)) {
+        const struct task *now = query_task(core, (task_id){at});
+        if (is_below(core, now->account, id)) {
+            struct task_mark mark;
+            struct task *task = change_task_open(core, now->id, &mark);
+            fallback_admit(core, task);
+            access_task_set(core, task);
+            change_task_close(core, task, &mark);
+        }
+    }
+}
+
 static struct blob *guests_blob(const struct pool_spec *spec)
 {
     struct buf names;

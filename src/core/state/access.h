@@ -1,7 +1,8 @@
 /* access.h - which tasks a pool takes: by their kinds, and by their projects where the pool is dedicated.
  *
  * Whether a pool takes a task is judged when the task is submitted, when its pool or project changes, and when the pool is
- * edited. The judgement stays with the task (task.turned_away), so a later change in the tree of accounts does not change it.
+ * edited, and when the project or a department around it moves in the tree of accounts. The judgement stays with the task
+ * (task.turned_away).
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -36,3 +37,6 @@ void access_task_set(const struct core *core, struct task *task);
 
 /* Sets what the pool takes, and judges its tasks anew where that has changed. */
 void access_pool_set(struct core *core, pool_id pool, const struct pool_spec *spec);
+
+/* Judges the tasks of an account that has moved in the tree, and of all accounts below it. */
+void access_account_moved(struct core *core, account_id account);

@@ -4,6 +4,7 @@
 #include "base/amount.h"
 #include "base/must.h"
 #include "base/str.h"
+#include "core/model/ec2_subnet.h"
 #include "core/model/limits.h"
 
 #include <inttypes.h>
@@ -81,10 +82,13 @@ static void add_tags(struct buf *out, const struct ec2_run *run)
 static void add_place(struct buf *out, const struct ec2_run *run)
 {
     const struct pool_spec *pool = run->pool;
-    if (run->zone[0] != '\0') {
+    const char *subnet = ec2_subnet_in(pool, run->zone);
+    if (run->zone[0] != '\0' && subnet != NULL) {
+        add(out, "SubnetId", subnet); /* a subnet is in one zone */
+    } else if (run->zone[0] != '\0') {
         add(out, "Placement.AvailabilityZone", run->zone);
     } else if (pool->ec2_subnet_count > 0) {
-        add(out, "SubnetId", pool->ec2_subnets[run->place]);
+        add(out, "SubnetId", ec2_subnet_id(pool->ec2_subnets[run->place]));
     } else if (pool->ec2_zone_count > 0) {
         add(out, "Placement.AvailabilityZone", pool->ec2_zones[run->place]);
     }

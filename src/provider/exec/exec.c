@@ -130,8 +130,13 @@ static void exec_launch(struct provider *provider, const struct provider_order *
     input_begin(exec, "launch", &j, &input);
     json_out_put(&j, "key:%s,node:%s,server:%s,join_token:%s", order->key, order->node,
                  order->server, order->join_token);
-    json_out_put(&j, "slots:%u,gpus:%u,cpu:%.3ld,memory_bytes:%ld}", order->slots, order->gpus,
+    json_out_put(&j, "slots:%u,gpus:%u,cpu:%.3ld,memory_bytes:%ld", order->slots, order->gpus,
                  (long)order->cpu_milli, (long)order->memory_bytes);
+    if (order->settings->flavor[0] != '\0') {
+        json_out_put(&j, "flavor:{name:%s,native:%s,zone:%s,spot:%i}", order->settings->flavor,
+                     order->flavor, order->zone, order->spot);
+    }
+    json_out_put(&j, "}");
     calls_launch(exec->calls, order->key, (struct str){input.data, input.len});
     buf_done(&input);
 }

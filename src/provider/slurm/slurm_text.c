@@ -177,7 +177,9 @@ static void words_add(struct buf *out, const struct provider_order *order)
     }
     word_add(out, "--job-name=", order->key);
     word_add(out, "--comment=weir pool ", order->pool);
-    word_add(out, "--partition=", pool->partition);
+    /* A zone of a flavor of Slurm is a partition, and the provider's own name for its nodes is a feature of them. */
+    word_add(out, "--partition=", order->zone[0] != '\0' ? order->zone : pool->partition);
+    word_add(out, "--constraint=", order->flavor);
     word_add(out, "--account=", pool->account);
     word_add(out, "--qos=", pool->qos);
     number_add(out, "--time=", pool->job_limit_ms / MINUTE_MS, "");

@@ -95,7 +95,10 @@ static void every_row_has_a_fitting_permission(void **state)
         bool agents = strncmp(route->pattern, "/api/v1/agent/", 14) == 0;
         assert_true((route->permission == PERMIT_NODE || route->permission == PERMIT_JOIN) ==
                     agents);
-        if (strcmp(route->method, "GET") != 0) {
+        bool session = strncmp(route->pattern, "/api/v1/session", 15) == 0;
+        assert_true((route->permission == PERMIT_SIGNIN) ==
+                    (session && strcmp(route->method, "GET") != 0));
+        if (strcmp(route->method, "GET") != 0 && !session) {
             assert_false(route_permits(route->permission, SCOPE_READ));
         } else {
             assert_int_equal(route->body_max, 0);
@@ -171,9 +174,10 @@ static void scopes_open_what_is_theirs(void **state)
 {
     (void)state;
     static const bool want[][TOKEN_SCOPE_COUNT] = {
-        [PERMIT_NONE] = {true, true, true, true},
-        [PERMIT_ASSET] = {true, true, true, true},
+        [PERMIT_NONE] = {true, true, true, true, true},
+        [PERMIT_ASSET] = {true, true, true, true, true},
         [PERMIT_READ] = {[SCOPE_ADMIN] = true, [SCOPE_READ] = true},
+        [PERMIT_SIGNIN] = {[SCOPE_ADMIN] = true, [SCOPE_READ] = true},
         [PERMIT_WRITE] = {[SCOPE_ADMIN] = true},
         [PERMIT_ADMIN] = {[SCOPE_ADMIN] = true},
         [PERMIT_NODE] = {[SCOPE_NODE] = true},

@@ -456,3 +456,42 @@ void flavors_that_cannot_be_had(void **state)
     assert_int_equal(refuses(&org, edit, REASON_FLAVOR_FIXED).need, 1);
     org_done(&org);
 }
+
+void flavors_of_ec2_that_do_not_fit(void **state)
+{
+    (void)state;
+    static const char *const zones[] = {"a"};
+    static const char *const subnets[] = {"subnet-1"};
+    struct org org;
+    struct flavor_spec flavor;
+    struct pool_spec pool;
+    org_init(&org);
+    object_init(&flavor_object, &flavor);
+    flavor.name = "f";
+    flavor.slots = 2;
+    flavor.provider = POOL_EC2;
+    flavor.zones = zones;
+    flavor.zone_count = 1;
+    struct input in = {.type = INPUT_FLAVOR_SET, .flavor = {.spec = &flavor}};
+    assert_int_equal(rig_do(&org.rig, in), VERDICT_OK);
+    object_init(&pool_object, &pool);
+    pool.name = "blue";
+    pool_of_flavor(&pool);
+    pool.provider = POOL_EC2;
+    pool.ec2_region = "eu-west-1";
+    in = (struct input){.type = INPUT_POOL_CREATE, .pool = {.spec = &pool}};
+    assert_int_equal(rig_do(&org.rig, in), VERDICT_OK);
+    pool.name = "green";
+    pool.ec2_region = "us-east-1";
+    (void)refuses(&org, in, REASON_FLAVOR_REGION);
+    pool.ec2_region = "eu-west-1";
+    pool.ec2_subnets = subnets;
+    pool.ec2_subnet_count = 1;
+    (void)refuses(&org, in, REASON_FLAVOR_SUBNETS);
+    struct input set = {.type = INPUT_DEFAULTS_SET, .defaults = {.pools = {"blue", "default"}}};
+    assert_int_equal(rig_do(&org.rig, set), VERDICT_OK);
+    struct input end = {.type = INPUT_POOL_CLOSE};
+    end.pool.pool = query_pool_named(org.rig.core, "blue")->id;
+    assert_int_equal(refuses(&org, end, REASON_DEFAULT_POOL).pool.v, end.pool.pool.v);
+    org_done(&org);
+}

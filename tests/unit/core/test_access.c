@@ -144,6 +144,27 @@ static void a_project_that_is_taken_out_makes_its_tasks_unavailable(void **state
     assert_int_equal(rig_state(rig, goes), TASK_PENDING);
 }
 
+/* The pool is dedicated to department rd, and project vision moves to department ops and back. */
+static void a_project_that_moves_is_judged_anew(void **state)
+{
+    struct rig *rig = *state;
+    const char *const rd[] = {"rd"};
+    assert_int_equal(dedicate(rig, "own", rd, 1, false), VERDICT_OK);
+    const task_id stays = rig_submit(rig, task_in(own, "nlp"));
+    const task_id moves = rig_submit(rig, task_in(own, "vision"));
+    struct account_spec spec = {
+        .kind = ACCOUNT_PROJECT, .name = "vision", .parent = "ops", .title = "", .description = ""};
+    struct input in = {.type = INPUT_ACCOUNT_SET, .account = {.spec = &spec}};
+    in.account.account = query_account_named(rig->core, ACCOUNT_PROJECT, "vision")->id;
+    assert_int_equal(rig_do(rig, in), VERDICT_OK);
+    assert_int_equal(rig_state(rig, stays), TASK_PENDING);
+    assert_int_equal(rig_state(rig, moves), TASK_UNAVAILABLE);
+    assert_int_equal(waits_for(rig, moves), REASON_NOT_ADMITTED);
+    spec.parent = "rd";
+    assert_int_equal(rig_do(rig, in), VERDICT_OK);
+    assert_int_equal(rig_state(rig, moves), TASK_PENDING);
+}
+
 static void an_unavailable_task_runs_again_in_another_pool_or_project(void **state)
 {
     struct rig *rig = *state;
@@ -241,6 +262,7 @@ int main(void)
         TEST(a_dedicated_pool_takes_its_guests_only),
         TEST(names_that_nobody_has_or_two_have_are_refused),
         TEST(a_project_that_is_taken_out_makes_its_tasks_unavailable),
+        TEST(a_project_that_moves_is_judged_anew),
         TEST(an_unavailable_task_runs_again_in_another_pool_or_project),
         TEST(a_running_task_goes_on_and_does_not_start_again),
         TEST(a_pool_without_slots_refuses_tasks_with_slots_at_once),

@@ -592,6 +592,29 @@ static void a_closed_pool_has_no_capacity(void **state)
     done(&site);
 }
 
+/* The task waits in a pool that a user pauses: a paused pool has no capacity. */
+static void a_paused_pool_opens_the_next(void **state)
+{
+    (void)state;
+    struct site site;
+    struct arena arena;
+    struct pool_spec spec;
+    begin(&site, elastic, fixed);
+    (void)joins(&site, "demand", "d1", 1);
+    arena_init(&arena);
+    query_pool_spec(site.org.rig.core, site.spot, &arena, &spec);
+    spec.paused = true;
+    struct input in = {.type = INPUT_POOL_EDIT, .pool = {.pool = site.spot, .spec = &spec}};
+    assert_int_equal(rig_do(&site.org.rig, in), VERDICT_OK);
+    arena_done(&arena);
+    const task_id task = rig_submit(&site.org.rig, asks(1));
+    settle(&site);
+    assert_int_equal(why(&site, task, 1), FALLBACK_NO_CAPACITY);
+    assert_true(runs_in(&site, task, site.demand));
+    assert_int_equal(query_pool(site.org.rig.core, site.spot)->launch_count, 0);
+    done(&site);
+}
+
 static void becomes_dedicated(struct site *site, pool_id id)
 {
     struct arena arena;
@@ -701,6 +724,7 @@ int main(void)
         cmocka_unit_test(a_killed_or_paused_task_leaves_every_queue),
         cmocka_unit_test(a_deleted_pool_leaves_the_others),
         cmocka_unit_test(a_closed_pool_has_no_capacity),
+        cmocka_unit_test(a_paused_pool_opens_the_next),
         cmocka_unit_test(a_pool_that_refuses_the_task_leaves_its_list),
         cmocka_unit_test(a_home_that_refuses_the_task_is_left),
         cmocka_unit_test(work_of_a_deleted_pool_goes_to_the_other_pool),

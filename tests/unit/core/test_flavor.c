@@ -400,6 +400,92 @@ static void other_flavors_are_offered_the_cheapest_first(void **state)
     org_done(&org);
 }
 
+static enum verdict life(struct org *org, enum input_type type, pool_id id)
+{
+    struct input in = {.type = type, .pool = {.pool = id, .force = true}};
+    return rig_do(&org->rig, in);
+}
+
+/* A restored pool asks for its nodes in a zone of its flavor, and behind the pools that wait for the flavor. */
+static void a_restored_pool_stands_in_line(void **state)
+{
+    (void)state;
+    struct org org;
+    begin(&org, 1);
+    const pool_id blue = blue_pool(&org);
+    (void)work_in_blue(&org, 1);
+    assert_int_equal(asks_of(&org, blue), 1);
+    assert_int_equal(life(&org, INPUT_POOL_DELETE, blue), VERDICT_OK);
+    assert_int_equal(life(&org, INPUT_POOL_RESTORE, blue), VERDICT_OK);
+    assert_int_equal(rig_count(&org.rig, FACT_LAUNCH_ASKED), 1);
+    assert_string_equal(zone_of(&org, 2), "a");
+    (void)work(&org, 1);
+    assert_int_equal(asks(&org), 1);
+    assert_int_equal(life(&org, INPUT_POOL_DELETE, blue), VERDICT_OK);
+    refused(&org, 3);
+    assert_int_equal(asks(&org), 0);
+    assert_int_equal(life(&org, INPUT_POOL_RESTORE, blue), VERDICT_OK);
+    assert_int_equal(rig_count(&org.rig, FACT_LAUNCH_ASKED), 0);
+    uint32_t of;
+    assert_int_equal(soldout_place(org.rig.core, pool_of(&org, blue), &of), 2);
+    org_done(&org);
+}
+
+static enum verdict ec2_pool(struct org *org, const char *name, const char *region,
+                             const char *const *subnets, uint32_t subnet_count)
+{
+    struct pool_spec spec;
+    object_init(&pool_object, &spec);
+    spec.name = name;
+    spec.provider = POOL_EC2;
+    spec.nodes_max = 1;
+    spec.flavor = "cloud";
+    spec.ec2_region = region;
+    spec.ec2_subnets = subnets;
+    spec.ec2_subnet_count = subnet_count;
+    struct input in = {.type = INPUT_POOL_CREATE, .pool = {.spec = &spec}};
+    return rig_do(&org->rig, in);
+}
+
+/* The memory of sold-out zones belongs to the flavor, so all its EC2 pools are in one region. */
+static void an_ec2_flavor_is_of_one_region(void **state)
+{
+    (void)state;
+    struct org org;
+    begin(&org, 0);
+    struct flavor_spec spec = two_slots("cloud", 0);
+    spec.provider = POOL_EC2;
+    assert_int_equal(flavor_set(&org, (flavor_id){0}, &spec), VERDICT_OK);
+    assert_int_equal(ec2_pool(&org, "one", "eu-west-1", NULL, 0), VERDICT_OK);
+    assert_int_equal(ec2_pool(&org, "two", "eu-west-1", NULL, 0), VERDICT_OK);
+    assert_int_equal(ec2_pool(&org, "three", "us-east-1", NULL, 0), VERDICT_REFUSED);
+    assert_int_equal(org.rig.facts.refusal.code, REASON_FLAVOR_REGION);
+    org_done(&org);
+}
+
+static void each_zone_of_a_flavor_has_its_subnet(void **state)
+{
+    (void)state;
+    static const char *const plain[] = {"subnet-1"};
+    static const char *const one[] = {"a=subnet-1"};
+    static const char *const both[] = {"b=subnet-2", "a=subnet-1"};
+    struct org org;
+    begin(&org, 0);
+    struct flavor_spec spec = two_slots("cloud", 2);
+    spec.provider = POOL_EC2;
+    assert_int_equal(flavor_set(&org, (flavor_id){0}, &spec), VERDICT_OK);
+    assert_int_equal(ec2_pool(&org, "one", "eu-west-1", plain, 1), VERDICT_REFUSED);
+    assert_int_equal(org.rig.facts.refusal.code, REASON_FLAVOR_SUBNETS);
+    assert_int_equal(ec2_pool(&org, "one", "eu-west-1", one, 1), VERDICT_REFUSED);
+    assert_int_equal(ec2_pool(&org, "one", "eu-west-1", both, 2), VERDICT_OK);
+    spec = two_slots("cloud", 3);
+    spec.provider = POOL_EC2;
+    const flavor_id id = flavor_named(&org, "cloud")->id;
+    assert_int_equal(flavor_set(&org, id, &spec), VERDICT_CONFLICT);
+    assert_int_equal(org.rig.facts.refusal.code, REASON_FLAVOR_SUBNETS);
+    org_done(&org);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -414,6 +500,9 @@ int main(void)
         cmocka_unit_test(the_pool_that_waits_longest_is_served_first),
         cmocka_unit_test(a_pool_that_cannot_ask_lets_the_next_pass),
         cmocka_unit_test(other_flavors_are_offered_the_cheapest_first),
+        cmocka_unit_test(a_restored_pool_stands_in_line),
+        cmocka_unit_test(an_ec2_flavor_is_of_one_region),
+        cmocka_unit_test(each_zone_of_a_flavor_has_its_subnet),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

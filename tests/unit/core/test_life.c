@@ -379,6 +379,24 @@ static void the_pool_default_always_is_open(void **state)
     org_done(&org);
 }
 
+/* The pool `p` takes the tasks without slots that name no pool. */
+static void a_default_pool_is_open_while_it_is_one(void **state)
+{
+    (void)state;
+    struct org org;
+    begin(&org, 0, 1);
+    struct input in = {.type = INPUT_DEFAULTS_SET, .defaults = {.pools = {"default", "p"}}};
+    assert_int_equal(rig_do(&org.rig, in), VERDICT_OK);
+    assert_int_equal(pool_input(&org, INPUT_POOL_CLOSE, true), VERDICT_CONFLICT);
+    assert_int_equal(org.rig.facts.refusal.code, REASON_DEFAULT_POOL);
+    assert_int_equal(pool_input(&org, INPUT_POOL_DELETE, true), VERDICT_CONFLICT);
+    assert_int_equal(org.rig.facts.refusal.code, REASON_DEFAULT_POOL);
+    in.defaults.pools[1] = "default";
+    assert_int_equal(rig_do(&org.rig, in), VERDICT_OK);
+    assert_int_equal(pool_input(&org, INPUT_POOL_CLOSE, true), VERDICT_OK);
+    org_done(&org);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -394,6 +412,7 @@ int main(void)
         cmocka_unit_test(a_name_is_taken_until_the_pool_is_gone),
         cmocka_unit_test(a_pool_with_machines_is_not_gone),
         cmocka_unit_test(the_pool_default_always_is_open),
+        cmocka_unit_test(a_default_pool_is_open_while_it_is_one),
     };
     return cmocka_run_group_tests_name("life", tests, NULL, NULL);
 }

@@ -73,6 +73,15 @@ static void a_request_has_one_token_for_each_place(void **state)
     run.zone = "us-east-1c";
     ec2_query_run(&run, &form);
     has(&form, "&Placement.AvailabilityZone=us-east-1c&");
+    static const char *const subnets[] = {"us-east-1a=subnet-1", "us-east-1c=subnet-3"};
+    pool.ec2_subnets = subnets;
+    pool.ec2_subnet_count = 2;
+    ec2_query_run(&run, &form);
+    has(&form, "&SubnetId=subnet-3&");
+    assert_null(strstr(form.data, "Placement"));
+    run.zone = "";
+    ec2_query_run(&run, &form);
+    has(&form, "&SubnetId=subnet-1&");
     buf_done(&form);
 }
 

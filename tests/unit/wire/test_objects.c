@@ -334,7 +334,7 @@ static void pools_and_nodes_show_what_is_free(void **state)
     site_pass(&site);
     (void)site_submit(&site, 7000);
     const struct pool *pool = query_pool_named(site.core, "default");
-    state_json_pool(&site.j, site.core, pool, &site.arena);
+    state_json_pool(&site.j, site.core, pool, true, &site.arena);
     const struct doc *doc = site_written(&site);
     assert_string_equal(text_at(doc, "name"), "default");
     assert_string_equal(value_at(doc, "paused"), "false");

@@ -351,6 +351,15 @@ static void sizes_that_cannot_be_say_why(void **state)
          "node 'n1' is locked; `weir node unlock n1` lets it go");
     says((struct reason){.code = REASON_NODES_LOCKED, .pool = {1}, .need = 1, .have = 2},
          "pool 'default' cannot shrink to 1 nodes, because 2 of its nodes are locked");
+    says((struct reason){.code = REASON_DEFAULT_POOL, .pool = {1}},
+         "tasks that name no pool go to pool 'default'; name another pool under `defaults` of the "
+         "server file and run `weir config apply` first");
+    says((struct reason){.code = REASON_FLAVOR_REGION, .text = "f", .pool = {1}},
+         "flavor 'f' is the flavor of pool 'default' in another region; each region needs a flavor "
+         "of its own, because each is sold out apart");
+    says((struct reason){.code = REASON_FLAVOR_SUBNETS, .text = "f"},
+         "flavor 'f' has zones, and a plain subnet has one zone only; give the subnet of each zone "
+         "as zone=subnet");
     says((struct reason){.code = REASON_NODE_BUSY, .node = {1}, .text = "n1"},
          "node 'n1' runs 0 instances; say what becomes of tasks on busy nodes: wait, requeue or "
          "kill");
