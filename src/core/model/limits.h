@@ -59,6 +59,7 @@ enum {
     LOSSES_DEFAULT = 5,
     AUX_TASKS_MAX = 1000000,
     STALE_GRACE_MS_DEFAULT = 60000,
+    POOL_ZONES_MAX = 16, /* zones with a number of nodes of their own */
     EC2_PLACES_MAX = 16, /* zones, subnets or security groups of one pool */
     EC2_TAGS_MAX = 32,
     EC2_PRICE_MAX = 16,       /* characters of a price */
