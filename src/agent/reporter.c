@@ -34,12 +34,12 @@ enum {
     STATUS_TOO_LARGE = 413,
 };
 
-enum note_type { NOTE_GROWN, NOTE_PING, NOTE_SESSION, NOTE_TELL, NOTE_DIED };
+enum note_type { NOTE_GROWN, NOTE_PING, NOTE_SESSION, NOTE_TELL, NOTE_USE, NOTE_DIED };
 
 /* A note from the loop. The comment of a member names the types of notes that have the member. */
 struct report_note {
     enum note_type type;
-    struct agent_report report; /* TELL */
+    struct agent_report report; /* TELL, USE */
     bool connected;             /* SESSION */
     struct reporter_session session;
     struct attempt_key *keys; /* DIED */
@@ -58,6 +58,7 @@ struct reporter {
     struct spool_position acked;
     struct spool_position damage_told;
     struct open_attempts *open_attempts;
+    VEC(struct agent_report) uses;   /* the newest figures, one for each attempt */
     VEC(struct agent_report) extras; /* reports that stand in no spool: lost, refused */
     struct report_client client;     /* open once the server has welcomed the agent */
     struct reporter_session session;
@@ -161,6 +162,21 @@ static void extras_add(struct reporter *reporter, struct report_batch *batch)
     }
 }
 
+/* Adds the figures of use, which no batch is sent for. */
+static void uses_add(struct reporter *reporter, struct report_batch *batch)
+{
+    if (batch->count == 0 && !reporter->ping) {
+        return;
+    }
+    for (size_t i = 0; i < reporter->uses.count && batch->count < REPORTS_BATCH_MAX &&
+                       reporter->body.len + REPORT_OVERHEAD < reporter->bytes_max;
+         i++) {
+        agent_report_batch_add(&batch->json, &reporter->uses.at[i]);
+        batch->count++;
+    }
+    vec_clear(&reporter->uses); /* the next figures come in seconds */
+}
+
 /* The server has acknowledged the batch. Drops the batch here, and lets the supervisor forget its
  * part of the spool. */
 static void batch_done(struct reporter *reporter, const struct report_batch *batch)
@@ -230,6 +246,7 @@ static void ship(struct reporter *reporter)
     agent_report_batch_begin(&batch.json, &reporter->body, &head);
     extras_add(reporter, &batch);
     records_add(reporter, &batch);
+    uses_add(reporter, &batch);
     agent_report_batch_end(&batch.json);
     must(!reporter->body.full);
     if (batch.count > 0 || (reporter->ping && !reporter->hold)) {
@@ -268,6 +285,19 @@ static void session_take(struct reporter *reporter, const struct report_note *no
     reporter->hold = false;
 }
 
+static void use_take(struct reporter *reporter, const struct agent_report *use)
+{
+    for (size_t i = 0; i < reporter->uses.count; i++) {
+        if (memcmp(&reporter->uses.at[i].key, &use->key, sizeof use->key) == 0) {
+            reporter->uses.at[i] = *use;
+            return;
+        }
+    }
+    if (reporter->uses.count < ATTEMPTS_MAX) {
+        vec_push(&reporter->uses, *use);
+    }
+}
+
 static void note_take(struct reporter *reporter, struct report_note *note)
 {
     switch (note->type) {
@@ -285,6 +315,9 @@ static void note_take(struct reporter *reporter, struct report_note *note)
         if (reporter->extras.count < EXTRAS_MAX) {
             vec_push(&reporter->extras, note->report);
         }
+        break;
+    case NOTE_USE:
+        use_take(reporter, &note->report);
         break;
     case NOTE_DIED:
         for (size_t i = 0; i < note->key_count; i++) {
@@ -399,6 +432,7 @@ bool reporter_free(struct reporter *reporter)
     spool_reader_free(reporter->reader);
     open_attempts_free(reporter->open_attempts);
     vec_done(&reporter->extras);
+    vec_done(&reporter->uses);
     buf_done(&reporter->body);
     free(reporter);
     return true;
@@ -458,6 +492,15 @@ void reporter_tell(struct reporter *reporter, enum agent_report_type type,
     struct report_note *note = note_new(NOTE_TELL);
     note->report = (struct agent_report){.type = type, .key = *key, .text = why};
     (void)note_send(reporter, note);
+}
+
+void reporter_use(struct reporter *reporter, const struct agent_report *use)
+{
+    struct report_note *note = note_new(NOTE_USE);
+    note->report = *use;
+    if (!mailbox_send(reporter->notes, note)) { /* the thread is busy; the next figure comes soon */
+        free(note);
+    }
 }
 
 void reporter_supervisor_died(struct reporter *reporter, const struct attempt_key *keys,
