@@ -10,6 +10,7 @@
 #include "agent/report_client.h"
 #include "agent/spool_reader.h"
 #include "agent/spool_report.h"
+#include "agent/use_list.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/vec.h"
@@ -58,7 +59,7 @@ struct reporter {
     struct spool_position acked;
     struct spool_position damage_told;
     struct open_attempts *open_attempts;
-    VEC(struct agent_report) uses;   /* the newest figures, one for each attempt */
+    struct use_list uses;
     VEC(struct agent_report) extras; /* reports that stand in no spool: lost, refused */
     struct report_client client;     /* open once the server has welcomed the agent */
     struct reporter_session session;
@@ -168,13 +169,13 @@ static void uses_add(struct reporter *reporter, struct report_batch *batch)
     if (batch->count == 0 && !reporter->ping) {
         return;
     }
-    for (size_t i = 0; i < reporter->uses.count && batch->count < REPORTS_BATCH_MAX &&
+    for (size_t i = 0; i < reporter->uses.at.count && batch->count < REPORTS_BATCH_MAX &&
                        reporter->body.len + REPORT_OVERHEAD < reporter->bytes_max;
          i++) {
-        agent_report_batch_add(&batch->json, &reporter->uses.at[i]);
+        agent_report_batch_add(&batch->json, &reporter->uses.at.at[i]);
         batch->count++;
     }
-    vec_clear(&reporter->uses); /* the next figures come in seconds */
+    vec_clear(&reporter->uses.at); /* the next figures come in seconds */
 }
 
 /* The server has acknowledged the batch. Drops the batch here, and lets the supervisor forget its
@@ -285,19 +286,6 @@ static void session_take(struct reporter *reporter, const struct report_note *no
     reporter->hold = false;
 }
 
-static void use_take(struct reporter *reporter, const struct agent_report *use)
-{
-    for (size_t i = 0; i < reporter->uses.count; i++) {
-        if (memcmp(&reporter->uses.at[i].key, &use->key, sizeof use->key) == 0) {
-            reporter->uses.at[i] = *use;
-            return;
-        }
-    }
-    if (reporter->uses.count < ATTEMPTS_MAX) {
-        vec_push(&reporter->uses, *use);
-    }
-}
-
 static void note_take(struct reporter *reporter, struct report_note *note)
 {
     switch (note->type) {
@@ -317,7 +305,7 @@ static void note_take(struct reporter *reporter, struct report_note *note)
         }
         break;
     case NOTE_USE:
-        use_take(reporter, &note->report);
+        use_list_take(&reporter->uses, &note->report);
         break;
     case NOTE_DIED:
         for (size_t i = 0; i < note->key_count; i++) {
@@ -432,7 +420,7 @@ bool reporter_free(struct reporter *reporter)
     spool_reader_free(reporter->reader);
     open_attempts_free(reporter->open_attempts);
     vec_done(&reporter->extras);
-    vec_done(&reporter->uses);
+    use_list_done(&reporter->uses);
     buf_done(&reporter->body);
     free(reporter);
     return true;

@@ -10,19 +10,19 @@
 #include <stdint.h>
 
 enum {
-    USE_TABLE_MAX = 100000,     /* attempts; more are not kept */
+    USE_TABLE_MAX = 100000,   /* attempts; more are not kept */
     USE_STALE_MS = 5 * 60000, /* a figure that was not renewed for so long is dropped */
 };
 
 struct attempt_use {
     struct attempt_key key;
-    int64_t heard_ms;   /* server time of the last sample */
-    int64_t at_ms;      /* the node's clock at the last sample */
-    int64_t cpu_ms;     /* since the start */
-    int64_t cpu_milli;  /* between the last two samples, in thousandths of a core; -1: one sample */
+    int64_t heard_ms;  /* server time of the last sample */
+    int64_t at_ms;     /* the node's clock at the last sample */
+    int64_t cpu_ms;    /* since the start */
+    int64_t cpu_milli; /* between the last two samples, in thousandths of a core; -1: one sample */
     int64_t memory_bytes;
     int64_t memory_peak_bytes;
-    int64_t gpu_milli;  /* how busy its devices are together, in thousandths of one; -1: unknown */
+    int64_t gpu_milli; /* how busy its devices are together, in thousandths of one; -1: unknown */
     int64_t gpu_memory_bytes; /* memory in use of its devices; -1: unknown */
 };
 
