@@ -118,7 +118,7 @@ static void start_get(struct bytes_reader *in, struct arena *arena, struct start
 {
     order->key = attempt_bytes_get(in);
     order->instance = bytes_get_u64(in);
-    order->argv = texts_get(in, arena, TASK_ARGS_MAX, &order->argv_count);
+    order->argv = texts_get(in, arena, TASK_ARGS_MAX + 8, &order->argv_count);
     order->env = texts_get(in, arena, TASK_ENV_MAX, &order->env_count);
     order->workdir = bytes_get_text(in, arena, TASK_SPEC_BYTES_MAX);
     order->pool = bytes_get_text(in, arena, TEXT_LEN_MAX);
