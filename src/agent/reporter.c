@@ -166,16 +166,12 @@ static void extras_add(struct reporter *reporter, struct report_batch *batch)
 /* Adds the figures of use, which no batch is sent for. */
 static void uses_add(struct reporter *reporter, struct report_batch *batch)
 {
-    if (batch->count == 0 && !reporter->ping) {
-        return;
+    const size_t used = reporter->body.len;
+    const size_t room =
+        used < reporter->bytes_max ? (reporter->bytes_max - used) / REPORT_OVERHEAD : 0;
+    if (batch->count > 0 || reporter->ping) {
+        batch->count += use_list_give(&reporter->uses, &batch->json, room);
     }
-    for (size_t i = 0; i < reporter->uses.at.count && batch->count < REPORTS_BATCH_MAX &&
-                       reporter->body.len + REPORT_OVERHEAD < reporter->bytes_max;
-         i++) {
-        agent_report_batch_add(&batch->json, &reporter->uses.at.at[i]);
-        batch->count++;
-    }
-    vec_clear(&reporter->uses.at); /* the next figures come in seconds */
 }
 
 /* The server has acknowledged the batch. Drops the batch here, and lets the supervisor forget its
@@ -486,8 +482,8 @@ void reporter_use(struct reporter *reporter, const struct agent_report *use)
 {
     struct report_note *note = note_new(NOTE_USE);
     note->report = *use;
-    if (!mailbox_send(reporter->notes, note)) { /* the thread is busy; the next figure comes soon */
-        free(note);
+    if (!mailbox_send(reporter->notes, note)) {
+        free(note); /* the thread is busy; the next figure comes soon */
     }
 }
 

@@ -18,6 +18,16 @@ void use_list_take(struct use_list *list, const struct agent_report *use)
     }
 }
 
+uint32_t use_list_give(struct use_list *list, struct json_out *j, size_t max)
+{
+    const size_t count = list->at.count < max ? list->at.count : max;
+    for (size_t i = 0; i < count; i++) {
+        agent_report_batch_add(j, &list->at.at[i]);
+    }
+    vec_clear(&list->at);
+    return (uint32_t)count;
+}
+
 void use_list_done(struct use_list *list)
 {
     vec_done(&list->at);
