@@ -39,6 +39,8 @@ enum room_class {
 };
 
 /* Figures that the API shows and only the server knows. */
+struct use_table; /* wire/use_table.h */
+
 struct host_numbers {
     uint64_t seq_committed;
     uint64_t commits;
@@ -100,6 +102,8 @@ struct api_host {
     must_use bool (*read)(void *ctx, struct work *work);
     must_use bool (*compute)(void *ctx, struct work *work);
 
+    /* What attempts use now. NULL: the host does not know. */
+    const struct use_table *(*uses)(void *ctx);
     void (*numbers)(void *ctx, struct host_numbers *ret);
 
     /* An agent's hello and an agent's reports. The host answers the call. The credential was

@@ -85,6 +85,12 @@ static bool host_compute(void *ctx, struct work *work)
     return work_thread_do(server->worker, work);
 }
 
+static const struct use_table *host_uses(void *ctx)
+{
+    const struct server *server = ctx;
+    return agents_uses(server->agents);
+}
+
 static void host_numbers(void *ctx, struct host_numbers *ret)
 {
     const struct server *server = ctx;
@@ -138,6 +144,7 @@ void server_host_init(struct server *server)
         .unhold = host_unhold,
         .read = host_read,
         .compute = host_compute,
+        .uses = host_uses,
         .numbers = host_numbers,
         .agent_stream = host_agent_stream,
         .agent_reports = host_agent_reports,
