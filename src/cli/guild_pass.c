@@ -25,6 +25,7 @@ static void task_over(struct guild_session *session, struct guild_entry *entry, 
     }
     entry->remote = 0;
     guild_runner_done(entry);
+    session->again = true;
 }
 
 void guild_pass_step(struct guild_session *session, struct guild_entry *entry,
@@ -223,9 +224,15 @@ static void new_start(struct guild_session *session)
 
 void guild_pass_run(struct guild_session *session)
 {
-    decide(session);
-    old_start(session);
-    new_start(session);
+    /* A starter that answers at once that its run is gone gives its place back: the next run gets it now. */
+    const size_t rounds_max = session->entries.count + 1;
+    session->again = true;
+    for (size_t round = 0; session->again && round < rounds_max; round++) {
+        session->again = false;
+        decide(session);
+        old_start(session);
+        new_start(session);
+    }
 }
 
 bool guild_pass_busy(const struct guild_session *session)

@@ -53,6 +53,7 @@ struct guild_session {
     struct map *index;                 /* by id */
     VEC(struct guild_entry *) entries; /* in order of staging among those found together */
     uint32_t processed;
+    bool again;   /* a place became free during a pass */
     bool scanned; /* at least once */
     bool idle_said;
 };
