@@ -9,6 +9,7 @@
 
 struct event_streams;
 struct tunnels;
+struct proxies;
 struct asks;
 
 enum { STATUS_CLASSES = 6 };
@@ -39,6 +40,7 @@ struct api {
     struct watches *watches;
     struct event_streams *events;
     struct tunnels *tunnels;
+    struct proxies *proxies;
     struct asks *asks;
     struct session_links links;
     uint64_t answers[STATUS_CLASSES]; /* by the first digit of the status */
