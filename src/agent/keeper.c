@@ -128,6 +128,19 @@ static void grown(struct agent *agent, const struct frame *frame)
     reporter_grown(agent->reporter);
 }
 
+/* A running attempt uses so much now. */
+static void used(struct agent *agent, const struct frame *frame)
+{
+    struct agent_report report = {.type = AGENT_USE,
+                                  .key = frame->key,
+                                  .at_ms = frame->use.at_ms,
+                                  .cpu_ms = (int64_t)frame->use.cpu_ms,
+                                  .memory_bytes = (int64_t)frame->use.memory_bytes,
+                                  .memory_peak_bytes = (int64_t)frame->use.memory_peak,
+                                  .text = ""};
+    reporter_use(agent->reporter, &report);
+}
+
 static void frame_take(struct agent *agent, const struct frame *frame)
 {
     switch (frame->type) {
@@ -143,6 +156,9 @@ static void frame_take(struct agent *agent, const struct frame *frame)
     case FRAME_TROUBLE:
         (void)str_copy(agent->ground_trouble, sizeof agent->ground_trouble, frame->trouble);
         session_trouble(agent);
+        break;
+    case FRAME_USE:
+        used(agent, frame);
         break;
     case FRAME_BYE:
     case FRAME_RENEW:

@@ -9,6 +9,7 @@
 
 #include "api/api_internal.h"
 #include "api/asks.h"
+#include "api/cursors.h"
 #include "api/events.h"
 #include "api/handlers.h"
 #include "api/proxy.h"
@@ -31,6 +32,7 @@ struct api *api_new(const struct api_options *options)
     api->tunnels = tunnel_list_new(api);
     api->proxies = proxy_new(api);
     api->asks = asks_new(api);
+    api->cursors = cursors_new();
     return api;
 }
 
@@ -44,6 +46,7 @@ void api_free(struct api *api)
     events_streams_free(api->events);
     asks_free(api->asks);
     watches_free(api->watches);
+    cursors_free(api->cursors);
     free(api);
 }
 
@@ -51,6 +54,23 @@ void api_count_answer(struct api *api, unsigned status)
 {
     unsigned class = status / 100;
     api->answers[class < STATUS_CLASSES ? class : 0]++;
+}
+
+unsigned api_error_form(const struct api *api, struct http_request *request, unsigned status,
+                        struct buf *body)
+{
+    const struct route_mount mount = route_mount_of(&api->o.mounts, http_request_path(request));
+    if (mount.error == NULL || status < 400) {
+        return status;
+    }
+    struct buf out;
+    buf_init(&out, ANSWER_BYTES_MAX);
+    status = mount.error(status, http_request_method(request),
+                         http_request_path(request) + strlen(mount.prefix),
+                         (struct str){buf_text(body), body->len}, &out);
+    buf_done(body);
+    *body = out;
+    return status;
 }
 
 /* ---- refusing at the head ---- */
@@ -61,6 +81,7 @@ static size_t refuse(struct api *api, struct http_request *request, unsigned sta
     struct buf out;
     buf_init(&out, ANSWER_BYTES_MAX);
     error_json(e, &out);
+    status = api_error_form(api, request, status, &out);
     api_count_answer(api, status);
     http_request_answer(request, status, "application/json", (struct str){buf_text(&out), out.len});
     buf_done(&out);

@@ -11,6 +11,7 @@ struct event_streams;
 struct tunnels;
 struct proxies;
 struct asks;
+struct cursors;
 
 enum { STATUS_CLASSES = 6 };
 
@@ -42,10 +43,15 @@ struct api {
     struct tunnels *tunnels;
     struct proxies *proxies;
     struct asks *asks;
+    struct cursors *cursors; /* of clients without a cursor of their own */
     struct session_links links;
     uint64_t answers[STATUS_CLASSES]; /* by the first digit of the status */
     uint64_t submitted;               /* tasks submitted so far */
 };
+
+/* Gives an error the form that clients of the path's mount read. Returns the status. */
+unsigned api_error_form(const struct api *api, struct http_request *request, unsigned status,
+                        struct buf *body);
 
 /* Counts, for the metrics, an answer or stream that was begun with this status. */
 void api_count_answer(struct api *api, unsigned status);
