@@ -42,6 +42,7 @@ const HIDDEN = new Set(['seq', 'time', 'type', 'actor', 'cause', 'task', 'pool',
 function detail(e: Ev): string {
   if (typeof e.message === 'string' && e.message) return e.message;
   return Object.entries(e).filter(([k, v]) => !HIDDEN.has(k) && v !== '' && v !== null && v !== undefined && typeof v !== 'object').map(([k, v]) => `${k.replace(/_/g, ' ')} ${/^memory/.test(k) ? bytes(Number(v)) : typeof v === 'number' ? num(v) : String(v)}`).join(', ')
+    + (!e.type.startsWith('task-') && (e.project || e.department) ? ` ${e.project ? `project ${e.project}` : `department ${e.department}`}` : '')
     + (Array.isArray(e.devices) && e.devices.length ? `, devices ${e.devices.join(', ')}` : '');
 }
 
