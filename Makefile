@@ -42,6 +42,7 @@ test-long: deps weir
 	WEIR_FLIPS=700 $(BUILD)/tests/unit/store/test_flips
 	WEIR_FLIPS=100 WEIR_BIN=$(CURDIR)/weir .venv/bin/python -m pytest -q -p no:cacheprovider tests/attack/test_flipped_bytes.py
 	WEIR_LONG=1 WEIR_BIN=$(CURDIR)/weir .venv/bin/python -m pytest -q -p no:cacheprovider tests/attack/test_rotation.py
+	WEIR_LONG=1 WEIR_BIN=$(CURDIR)/weir .venv/bin/python -m pytest -q -p no:cacheprovider tests/clients
 	WEIR_LONG=1 WEIR_TEST_DEADLINE=150 WEIR_BIN=$(CURDIR)/weir .venv/bin/python -m pytest -q -p no:cacheprovider tests/e2e/test_exec_provider.py tests/e2e/test_provider_crash.py tests/e2e/test_slurm_provider.py
 
 # The developer's two minutes.
@@ -73,6 +74,10 @@ bench-sim: weir
 bench-usage: $(BUILD)/build.ninja
 	@meson configure $(BUILD) -Dbench=true && ninja --quiet -C $(BUILD) bench/usage_bench
 	@$(BUILD)/bench/usage_bench $(DIR) $(ARGS)
+
+# What a scheduler costs a run of Guild AI, beside Guild's own Dask scheduler. Needs PyPI.
+bench-guild: weir
+	@bench/guild_bench.py $(ARGS)
 
 # The laws of the design (P1 to P9) after every step of runs on the same traces; ROWS=0 looks at the whole state each time, which takes long.
 check-traces: deps weir
@@ -111,4 +116,4 @@ hooks:
 clean:
 	rm -rf build build-* weir
 
-.PHONY: all deps deps-build weir man install run test test-long check tidy asan tsan lint bench bench-sched bench-sim bench-usage check-traces soak mutate fuzz fmt hooks clean
+.PHONY: all deps deps-build weir man install run test test-long check tidy asan tsan lint bench bench-sched bench-sim bench-usage bench-guild check-traces soak mutate fuzz fmt hooks clean

@@ -2,6 +2,7 @@
  * Every other word is a command of the CLI. A role starts another role only by running the program
  * again. SPDX-License-Identifier: Apache-2.0 */
 #include "agent/agent.h"
+#include "agent/console.h"
 #include "agent/supervisor.h"
 #include "cli/cli.h"
 #include "server/server.h"
@@ -41,6 +42,9 @@ int main(int argc, char **argv)
             secrets_hide();
             return roles[i].role_main(argc - 1, argv + 1);
         }
+    }
+    if (argc > 2 && strcmp(argv[1], "console") == 0) {
+        return console_main(argc - 1, argv + 1); /* holds no secrets: the task's own process */
     }
     if (argc > 1 && strcmp(argv[1], "up") == 0) {
         secrets_hide();

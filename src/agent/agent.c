@@ -5,6 +5,7 @@
 
 #include "agent/agent_internal.h"
 #include "agent/dirs.h"
+#include "agent/health.h"
 #include "agent/identity.h"
 #include "agent/keeper.h"
 #include "agent/runas.h"
@@ -171,6 +172,7 @@ static must_use enum err agent_begin(struct agent *agent, struct error *e)
     agent->lock_timer = loop_timer_new(agent->loop, lock_look, agent);
     lock_look(agent);
     session_begin(agent);
+    agent->health = health_new(agent);
     return ERR_OK;
 }
 
@@ -188,6 +190,7 @@ static bool agent_end(struct agent *agent)
          message != NULL; message = mailbox_take(agent->inbox)) {
         inbox_message_free(message);
     }
+    health_free(agent->health);
     keeper_end(agent);
     session_end(agent);
     loop_timer_free(agent->lock_timer);

@@ -13,6 +13,7 @@
 #include "agent/stream.h"
 #include "agent/supclient.h"
 #include "agent/taskuid.h"
+#include "agent/tunnel.h"
 #include "base/vec.h"
 #include "core/model/limits.h"
 #include "io/loop.h"
@@ -34,6 +35,7 @@ struct agent {
     struct ask_thread *asker;
     int lock_fd;
     struct loop_timer *lock_timer; /* the next look at the lock */
+    struct health *health;         /* NULL: the site has no check of its own */
 
     /* Members of keeper.c. */
     struct supclient *supervisor; /* NULL: no supervisor is connected */
@@ -60,6 +62,7 @@ struct agent {
     char trouble_told[TEXT_LEN_MAX + 1]; /* what the last hello said */
     struct loop_timer *connect_timer;
     struct loop_timer *cut_off_timer;
+    struct tunnel_server tunnels;
     bool streaming; /* the stream thread is at work */
     bool welcomed;
     bool refused; /* the server does not let this node join: the agent ends */

@@ -45,6 +45,8 @@ static const struct option_row agent_rows[] = {
     ROW("label", KIND_LABEL, struct agent_options, labels, 0),
     ROW("slots", KIND_NUMBER, struct agent_options, slots, SLOTS_LIMIT),
     ROW("fake-gpus", KIND_NUMBER, struct agent_options, fake_gpus, NODE_DEVICES_MAX),
+    ROW("health-check", KIND_TEXT, struct agent_options, health_check, 0),
+    ROW("health-every", KIND_DURATION, struct agent_options, health_every_ms, 0),
     ROW("stop-after", KIND_DURATION, struct agent_options, stop_after_ms, 0),
     ROW("ready-fd", KIND_FD, struct agent_options, ready_fd, DESCRIPTOR_MAX),
     ROW("parent", KIND_NUMBER, struct agent_options, parent, INT32_MAX),
@@ -291,6 +293,11 @@ must_use enum err agent_options_parse(int argc, char **argv, struct arena *arena
         options = none;
         r = file_read(table, path, arena, &options, e);
         r = r == ERR_OK ? line_parse(table, argc, argv, &options, e) : r;
+    }
+    if (r == ERR_OK && options.health_check != NULL && options.health_check[0] != '/') {
+        r = fail(e, ERR_USAGE,
+                 "--health-check must be a whole path that begins with /, not '%.80s'",
+                 options.health_check);
     }
     if (r != ERR_OK) {
         return r;

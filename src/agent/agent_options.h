@@ -45,8 +45,10 @@ struct agent_options {
     int64_t slots;         /* -1: as the hardware says */
     int64_t fake_gpus;     /* -1: the real GPUs are used */
     int64_t stop_after_ms; /* stop the tasks after so long without the server; 0: never */
-    int ready_fd;   /* -1: none; gets the line "ready" once the server has welcomed the agent */
-    int64_t parent; /* the agent ends with this process; 0: with none */
+    int ready_fd; /* -1: none; gets the line "ready" once the server has welcomed the agent */
+    const char *health_check; /* a program of the site, by its whole path; NULL: none */
+    int64_t health_every_ms;  /* 0: health.c chooses */
+    int64_t parent;           /* the agent ends with this process; 0: with none */
     bool replace;
 };
 

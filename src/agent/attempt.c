@@ -9,6 +9,7 @@
 #include "agent/attempt_place.h"
 #include "agent/attempt_record.h"
 #include "agent/checkpoint.h"
+#include "agent/door.h"
 #include "agent/ground.h"
 #include "agent/reaper.h"
 #include "agent/spawn.h"
@@ -189,8 +190,11 @@ static struct spawn_job *job_make(struct attempt *attempt, const struct start_or
     char *job_dir = arena_alloc(arena, AGENT_PATH_MAX);
     jobdir_path(sup->jobdirs, attempt->key.task.v, attempt->instance, job_dir);
     const struct runas_account *account = attempt_place_account(attempt, arena, job_dir);
-    struct taskenv_input input = {
-        .order = order, .account = account, .supervisor = sup->hex, .job_dir = job_dir};
+    struct taskenv_input input = {.order = order,
+                                  .account = account,
+                                  .supervisor = sup->hex,
+                                  .job_dir = job_dir,
+                                  .port = attempt->port};
     char **env = taskenv_build(arena, &input);
     char **argv = arena_new(arena, char *, order->argv_count + 2);
     for (size_t i = 0; i < order->argv_count; i++) {
@@ -264,6 +268,9 @@ static void run(struct attempt *attempt, const struct start_order *order)
 
 bool attempt_started(struct spawn_job *job)
 {
+    if (job->visit) {
+        return door_started(job);
+    }
     struct attempt *attempt = job->ctx;
     struct supervisor *sup = attempt->sup;
     must(attempt->state == ATTEMPT_STARTING);
@@ -405,7 +412,8 @@ void attempt_leader_ended(struct attempt *attempt, int status, const struct rusa
     attempt->exit_code =
         WIFSIGNALED(status) ? SIGNAL_CODE_BASE + WTERMSIG(status) : WEXITSTATUS(status);
     attempt->cpu_ms = time_ms(use->ru_utime) + time_ms(use->ru_stime);
-    attempt->memory_peak = (uint64_t)use->ru_maxrss * 1024;
+    const uint64_t peak = (uint64_t)use->ru_maxrss * 1024;
+    attempt->memory_peak = peak > attempt->memory_peak ? peak : attempt->memory_peak;
     (void)map_remove(sup->by_pid, &attempt->pid, sizeof attempt->pid);
     loop_timer_free(attempt->kill_timer);
     attempt->kill_timer = NULL;

@@ -1,12 +1,15 @@
 /* attempt_place.c - see attempt_place.h. SPDX-License-Identifier: Apache-2.0 */
 #include "agent/attempt_place.h"
 
+#include "agent/door.h"
 #include "agent/supervisor_internal.h"
 
 void attempt_place_give(struct attempt *attempt)
 {
     struct supervisor *sup = attempt->sup;
     jobdir_give(sup->jobdirs, attempt->key.task.v, attempt->instance);
+    door_port_give(sup->door, attempt->port);
+    attempt->port = 0;
     if (attempt->uid_number >= 0) {
         taskuid_give(sup->uids, attempt->uid_number);
         attempt->uid_number = -1;
@@ -31,6 +34,7 @@ must_use enum err attempt_place_take(struct attempt *attempt, struct error *e)
 {
     struct supervisor *sup = attempt->sup;
     enum err r = jobdir_take(sup->jobdirs, attempt->key.task.v, attempt->instance, e);
+    attempt->port = r == ERR_OK ? door_port_take(sup->door) : 0;
     if (r != ERR_OK || sup->uids == NULL) {
         return r;
     }

@@ -128,6 +128,19 @@ static void grown(struct agent *agent, const struct frame *frame)
     reporter_grown(agent->reporter);
 }
 
+/* A running attempt uses so much now. */
+static void used(struct agent *agent, const struct frame *frame)
+{
+    struct agent_report report = {.type = AGENT_USE,
+                                  .key = frame->key,
+                                  .at_ms = frame->use.at_ms,
+                                  .cpu_ms = (int64_t)frame->use.cpu_ms,
+                                  .memory_bytes = (int64_t)frame->use.memory_bytes,
+                                  .memory_peak_bytes = (int64_t)frame->use.memory_peak,
+                                  .text = ""};
+    reporter_use(agent->reporter, &report);
+}
+
 static void frame_take(struct agent *agent, const struct frame *frame)
 {
     switch (frame->type) {
@@ -143,6 +156,9 @@ static void frame_take(struct agent *agent, const struct frame *frame)
     case FRAME_TROUBLE:
         (void)str_copy(agent->ground_trouble, sizeof agent->ground_trouble, frame->trouble);
         session_trouble(agent);
+        break;
+    case FRAME_USE:
+        used(agent, frame);
         break;
     case FRAME_BYE:
     case FRAME_RENEW:
@@ -377,18 +393,34 @@ static size_t devices_of(uint64_t bits, uint32_t *out)
     return count;
 }
 
+/* The program of a shell task runs below `weir console host`, which has the terminal. */
+static const char **argv_hosted(const struct agent_start *start, size_t *ret_count)
+{
+    static const char *const host[] = {"/proc/self/exe", "console", "host"};
+    enum { HOST_WORDS = sizeof host / sizeof host[0] };
+    const char **argv = xcalloc(HOST_WORDS + start->argv_count + 1, sizeof *argv);
+    memcpy(argv, host, sizeof host);
+    for (uint32_t i = 0; i < start->argv_count; i++) {
+        argv[HOST_WORDS + i] = start->argv[i];
+    }
+    *ret_count = HOST_WORDS + start->argv_count;
+    return argv;
+}
+
 void keeper_start(struct agent *agent, const struct agent_start *start)
 {
     if (agent->supervisor == NULL || keeper_closing(agent)) {
         return;
     }
     uint32_t devices[NODE_DEVICES_MAX];
+    size_t argv_count = start->argv_count;
+    auto_free(freep) const char **hosted = start->terminal ? argv_hosted(start, &argv_count) : NULL;
     struct frame frame = {.type = FRAME_START,
                           .version = agent->supervisor_version,
                           .start = {.key = start->key,
                                     .instance = start->instance,
-                                    .argv = start->argv,
-                                    .argv_count = start->argv_count,
+                                    .argv = hosted != NULL ? hosted : start->argv,
+                                    .argv_count = argv_count,
                                     .env = start->env,
                                     .env_count = start->env_count,
                                     .workdir = start->workdir,

@@ -41,7 +41,8 @@ static void child_reap(struct supervisor *sup, pid_t pid)
     }
     if (attempt != NULL) {
         reaper_leader_ended(sup, attempt, status, &use);
-    } else if (job != NULL) { /* the child ended before its spawner reported the start */
+    } else if (job != NULL &&
+               !job->visit) { /* the child ended before its spawner reported the start */
         struct attempt *starting = job->ctx;
         starting->leader_ended = true;
         starting->leader_status = status;
@@ -138,7 +139,7 @@ static void closing_look(struct supervisor *sup, bool dying)
         if (populated && cgroup_mode(sup->cgroups) == CGROUP_MODE_V1) {
             cgroup_kill(sup->cgroups, attempt->cgroup);
         }
-        if (strays || sup->spool_stuck || !attempt_finish(attempt)) {
+        if (strays || attempt->entering > 0 || sup->spool_stuck || !attempt_finish(attempt)) {
             attempt->closing_next = left;
             left = attempt;
         }

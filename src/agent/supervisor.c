@@ -6,6 +6,7 @@
 
 #include "agent/agent.h"
 #include "agent/checkpoint.h"
+#include "agent/door.h"
 #include "agent/dirs.h"
 #include "agent/agent_options.h"
 #include "agent/attempt.h"
@@ -258,6 +259,7 @@ static must_use enum err supervisor_init(struct supervisor *sup,
     sup->task_pids = options->task_pids > 0 ? (uint64_t)options->task_pids : TASK_PIDS_MAX;
     loop_turn_end(sup->loop, turn_end, sup);
     r = spawner_new(sup->loop, attempt_started, &sup->spawner, e);
+    r = r == ERR_OK ? door_open(sup, &sup->door, e) : r;
     return r == ERR_OK ? link_listen(sup, e) : r;
 }
 
@@ -265,6 +267,7 @@ static void supervisor_done(struct supervisor *sup)
 {
     if (sup->loop != NULL) {
         ground_end(sup);
+        door_close(sup->door);
         link_close(sup);
         spawner_free(sup->spawner);
         loop_timer_free(sup->idle_timer);

@@ -37,6 +37,10 @@ int cmd_checkpoint(struct cli *cli);
 int cmd_files_list(struct cli *cli);
 int cmd_files_get(struct cli *cli);
 
+int cmd_shell_start(struct cli *cli);
+int cmd_shell_attach(struct cli *cli);
+int cmd_shell_exec(struct cli *cli);
+
 int cmd_flavor_list(struct cli *cli);
 int cmd_flavor_show(struct cli *cli);
 int cmd_flavor_create(struct cli *cli);
@@ -111,6 +115,9 @@ int cmd_data_db_backup(struct cli *cli);
 int cmd_data_db_restore(struct cli *cli);
 int cmd_data_db_adopt(struct cli *cli);
 int cmd_data_db_check(struct cli *cli);
+int cmd_guild_once(struct cli *cli);
+int cmd_guild_watch(struct cli *cli);
+int cmd_guild_start(struct cli *cli);
 int cmd_ui(struct cli *cli);
 int cmd_tls_init(struct cli *cli);
 int cmd_tls_show(struct cli *cli);

@@ -47,11 +47,13 @@ static void cell_state(struct buf *out, const struct doc *item, int64_t now_ms)
     bool troubled = up && item_text(item, "trouble")[0] != '\0';
     bool draining = up && item_true(item, "draining");
     bool moving = up && item_text(item, "pool_next")[0] != '\0';
+    const bool spare = up && item_true(item, "spare");
     const bool leaving = up && item_text(item, "leaving")[0] != '\0';
     buf_add_str(out, troubled   ? "out of service"
                      : leaving  ? "leaving"
                      : draining ? "draining"
                      : moving   ? "moving"
+                     : spare    ? "spare"
                                 : state);
     if (item_true(item, "locked")) {
         buf_add_str(out, ", locked");

@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "server/server.h"
 
+#include "compat/qarnot/qarnot.h"
 #include "base/inert.h"
 #include "base/log.h"
 #include "server/secrets.h"
@@ -234,6 +235,7 @@ static void socket_open(struct server *server, const struct http_server_options 
         return;
     }
     options.unix_path = server->o.socket;
+    options.inherited = 0;
     options.tls = NULL;
     options.connections_max = LOCAL_CONNECTIONS_MAX;
     if (http_server_new(&options, &server->local, &e) != ERR_OK) {
@@ -250,6 +252,7 @@ static void port_open(struct parked_answer *hold, const struct error *failure)
         .loop = server->loop,
         .address = server->o.address,
         .port = server->o.port,
+        .inherited = server->o.inherited,
         .tls = server_tls_http(server->tls),
         .connections_max = CONNECTIONS_MAX,
         .idle_s = IDLE_S,
@@ -418,6 +421,7 @@ static enum err server_open(struct server *server, struct error *e)
         .loop = server->loop,
         .listen_host = server->o.address,
         .tls = server_tls_http(server->tls),
+        .mounts = {&qarnot_mount, 1},
     });
     server->prune = loop_timer_new(server->loop, prune_due, server);
     server->stop = loop_timer_new(server->loop, stop_due, server);
@@ -429,6 +433,9 @@ static enum err server_open(struct server *server, struct error *e)
 /* The reverse of server_open(). Every part may be missing. */
 static void server_close(struct server *server)
 {
+    if (server->api != NULL) {
+        api_stop(server->api);
+    }
     http_server_free(server->http);
     server->http = NULL;
     if (server->local != NULL) {

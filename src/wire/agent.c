@@ -26,10 +26,10 @@ static const char key_wanted[] = "an attempt like 12.0:1";
 WORDS(attempt_state_word, [AGENT_ATTEMPT_STARTING] = "starting",
       [AGENT_ATTEMPT_RUNNING] = "running", [AGENT_ATTEMPT_ENDED] = "ended")
 WORDS(order_word, [AGENT_WELCOME] = "welcome", [AGENT_START] = "start", [AGENT_STOP] = "stop",
-      [AGENT_PING] = "ping", [AGENT_BYE] = "bye", [AGENT_ASK] = "ask")
+      [AGENT_PING] = "ping", [AGENT_BYE] = "bye", [AGENT_ASK] = "ask", [AGENT_TUNNEL] = "tunnel")
 WORDS(report_word, [AGENT_OUTPUT] = "output", [AGENT_STARTED] = "started", [AGENT_ENDED] = "ended",
       [AGENT_SPAWN_FAILED] = "spawn_failed", [AGENT_LOST] = "lost", [AGENT_REFUSED] = "refused",
-      [AGENT_CHECKPOINT] = "checkpoint")
+      [AGENT_CHECKPOINT] = "checkpoint", [AGENT_USE] = "use")
 
 static const char *cause_word(unsigned cause)
 {
@@ -161,7 +161,7 @@ MESSAGE(hello, hello_table)
 
 /* clang-format off */
 static const struct record_table order_table = RECORD_JSON_TABLE(agent_order,
-    RECORD_JSON_ROW(agent_order, type, "type", WORD, 0, AGENT_ASK, .word = order_word, .otherwise = AGENT_OTHER,
+    RECORD_JSON_ROW(agent_order, type, "type", WORD, 0, AGENT_TUNNEL, .word = order_word, .otherwise = AGENT_OTHER,
                .required = text_wanted),
     RECORD_JSON_ROW(agent_order, epoch, "epoch", UINT, 0, RECORD_ANY),
     RECORD_JSON_ROW(agent_order, incarnation, "incarnation", UINT, 0, RECORD_ANY),
@@ -201,13 +201,23 @@ static const struct record_table order_tables[] = {
         RECORD_JSON_ROW(agent_order, start.master_addr, "master_addr", TEXT, 0, TEXT_LEN_MAX),
         RECORD_JSON_ROW(agent_order, start.master_port, "master_port", UINT, 0, UINT16_MAX),
         RECORD_JSON_ROW(agent_order, start.grace_ms, "grace_ms", MS, 0, AMOUNT_MS_MAX, .otherwise = GRACE_MS_DEFAULT),
-        RECORD_JSON_ROW(agent_order, start.output_max, "output_max", UINT, 0, INT64_MAX, .otherwise = INT64_MAX)),
+        RECORD_JSON_ROW(agent_order, start.output_max, "output_max", UINT, 0, INT64_MAX, .otherwise = INT64_MAX),
+        RECORD_JSON_ROW(agent_order, start.terminal, "terminal", BOOL, 0, 1, .sparse = true)),
     [AGENT_STOP] = RECORD_JSON_TABLE(agent_order,
         RECORD_JSON_ROW(agent_order, stop.key, "key", KEY, 0, 0, .required = key_wanted),
         RECORD_JSON_ROW(agent_order, stop.grace_ms, "grace_ms", MS, 0, AMOUNT_MS_MAX),
         RECORD_JSON_ROW(agent_order, stop.cause, "cause", WORD, 0, END_CAUSE_COUNT - 1, .word = cause_word)),
     [AGENT_BYE] = RECORD_JSON_TABLE(agent_order,
         RECORD_JSON_ROW(agent_order, bye.why, "why", TEXT, 0, AGENT_TEXT_MAX)),
+    [AGENT_TUNNEL] = RECORD_JSON_TABLE(agent_order,
+        RECORD_JSON_ROW(agent_order, tunnel.key, "key", KEY, 0, 0, .required = key_wanted),
+        RECORD_JSON_ROW(agent_order, tunnel.id, "tunnel", TEXT, 1, AGENT_TUNNEL_ID_LEN, .required = text_wanted),
+        RECORD_JSON_ROW(agent_order, tunnel.what, "what", TEXT, 1, AGENT_TUNNEL_WHAT_MAX, .required = text_wanted),
+        RECORD_JSON_ROW(agent_order, tunnel.argv, "argv", TEXTS, 0, TASK_ARGS_MAX, RECORD_JSON_COUNT(agent_order, tunnel.argv_count),
+            .length_max = AGENT_ORDER_BYTES_MAX),
+        RECORD_JSON_ROW(agent_order, tunnel.terminal, "terminal", TEXT, 0, NAME_LEN_MAX),
+        RECORD_JSON_ROW(agent_order, tunnel.term, "term", TEXT, 0, NAME_LEN_MAX),
+        RECORD_JSON_ROW(agent_order, tunnel.port, "port", UINT, 0, UINT16_MAX)),
     [AGENT_ASK] = RECORD_JSON_TABLE(agent_order,
         RECORD_JSON_ROW(agent_order, ask.id, "ask", UINT, 1, RECORD_ANY),
         RECORD_JSON_ROW(agent_order, ask.what, "what", TEXT, 1, NAME_LEN_MAX, .required = text_wanted),
@@ -297,7 +307,7 @@ static void reports_get(struct record_json *in, const struct record_field *field
 
 /* clang-format off */
 static const struct record_table report_table = RECORD_JSON_TABLE(agent_report,
-    RECORD_JSON_ROW(agent_report, type, "type", WORD, 0, AGENT_CHECKPOINT, .word = report_word, .otherwise = AGENT_REPORT_OTHER,
+    RECORD_JSON_ROW(agent_report, type, "type", WORD, 0, AGENT_USE, .word = report_word, .otherwise = AGENT_REPORT_OTHER,
                .required = text_wanted));
 static const struct record_table batch_table = RECORD_JSON_TABLE(agent_batch,
     RECORD_JSON_ROW(agent_batch, epoch, "epoch", UINT, 0, RECORD_ANY),
@@ -341,6 +351,15 @@ static const struct record_table report_tables[] = {
     [AGENT_CHECKPOINT] = RECORD_JSON_TABLE(agent_report,
         RECORD_JSON_ROW(agent_report, key, "key", KEY, 0, 0, .sparse = true, .required = key_wanted),
         RECORD_JSON_ROW(agent_report, at_ms, "at_ms", INT, 0, TIME_MS_MAX)),
+    [AGENT_USE] = RECORD_JSON_TABLE(agent_report,
+        RECORD_JSON_ROW(agent_report, key, "key", KEY, 0, 0, .sparse = true, .required = key_wanted),
+        RECORD_JSON_ROW(agent_report, at_ms, "at_ms", INT, 0, TIME_MS_MAX),
+        RECORD_JSON_ROW(agent_report, cpu_ms, "cpu_ms", MS, 0, AGENT_NUMBER_MAX),
+        RECORD_JSON_ROW(agent_report, memory_bytes, "memory", MEMORY, 0, AMOUNT_BYTES_MAX),
+        RECORD_JSON_ROW(agent_report, memory_peak_bytes, "memory_peak", MEMORY, 0, AMOUNT_BYTES_MAX),
+        RECORD_JSON_ROW(agent_report, gpu_known, "gpu_known", BOOL, 0, 1, .sparse = true),
+        RECORD_JSON_ROW(agent_report, gpu_milli, "gpu", MILLI, 0, AMOUNT_MILLI_MAX),
+        RECORD_JSON_ROW(agent_report, gpu_memory_bytes, "gpu_memory", MEMORY, 0, AMOUNT_BYTES_MAX)),
     [AGENT_REPORT_OTHER] = {0},
 };
 /* clang-format on */
@@ -402,7 +421,7 @@ bool agent_report_input(const struct agent_report *report, uint32_t incarnation,
         [AGENT_CHECKPOINT] = REPORT_CHECKPOINT,
     };
     if (report->type == AGENT_OUTPUT || report->type == AGENT_REFUSED ||
-        report->type == AGENT_REPORT_OTHER) {
+        report->type == AGENT_USE || report->type == AGENT_REPORT_OTHER) {
         return false;
     }
     *ret = (struct report){

@@ -85,6 +85,7 @@ bool start_order_fill(const struct core *core, const struct effect *effect, stru
                     gang ? MASTER_PORT_FIRST + (uint32_t)(task->id.v % MASTER_PORT_COUNT) : 0,
                 .grace_ms = task->grace_ms,
                 .output_max = AGENT_STREAM_BYTES_MAX,
+                .terminal = task->kind == TASK_SHELL,
             },
     };
     return true;

@@ -2,6 +2,8 @@
 import type { ComponentType } from 'preact';
 import { AdminView } from './views/admin';
 import { HomeView } from './views/home';
+import { LevelsView } from './views/levels';
+import { MapView } from './views/map';
 import { NodeView } from './views/node';
 import { PoolView } from './views/pool';
 import { EditPoolView, NewPoolView } from './views/pool_form';
@@ -21,6 +23,8 @@ export interface Route {
 
 export const routes: Route[] = [
   { path: '/', title: 'Home', nav: 'Home', key: 'h', view: HomeView },
+  { path: '/map', title: 'Slot map', nav: 'Map', key: 'm', view: MapView },
+  { path: '/levels', title: 'Water levels', nav: 'Levels', key: 'l', view: LevelsView },
   { path: '/tasks', title: 'Tasks', nav: 'Tasks', key: 't', view: TasksView },
   { path: '/tasks/:id', title: 'Task', view: TaskView },
   { path: '/submit', title: 'Submit a task', key: 's', view: SubmitView },

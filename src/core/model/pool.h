@@ -143,6 +143,8 @@ struct pool {
     int64_t created_ms;
     uint32_t level_count; /* levels of the pool's topology */
     uint32_t node_lost;   /* nodes that are lost */
+    uint32_t spare_nodes; /* see struct pool_spec */
+    uint32_t spare_count; /* spare nodes that could take work at once */
     /* of the launches that do not end: launches for which the provider has not answered yet */
     uint32_t launch_asked;
     struct pool_life life;

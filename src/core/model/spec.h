@@ -122,9 +122,10 @@ struct task_spec {
     int64_t stale_grace_ms;      /* or STALE_GRACE_NEVER, STALE_GRACE_POOL */
     int64_t preemption_delay_ms; /* or PREEMPTION_DELAY_POOL */
     const char *description;     /* free text */
+    const char *annotation; /* what a client keeps with the task; Weir gives it back as it is */
 };
 
-enum { TASK_DESCRIPTION_MAX = 1000 };
+enum { TASK_DESCRIPTION_MAX = 1000, ANNOTATION_MAX = 64 * 1024 };
 
 enum {
     STALE_GRACE_NEVER = -1,     /* a gang below its minimum is never stopped */
@@ -213,6 +214,7 @@ struct pool_spec {
     /* "ZONE=COUNT", counts that sum to `nodes_fixed`; none: the pool takes nodes in any zone of its flavor */
     const char *const *zones;
     uint32_t zone_count;
+    uint32_t spare_nodes;   /* nodes that take no work until another node is lost */
     int64_t grow_period_ms; /* from one growth to the next; 0: growth at once */
     uint32_t headroom;      /* free slots that are kept ready */
     int64_t
@@ -259,6 +261,7 @@ struct pool_spec {
     const char *ec2_max_price; /* decimal, in dollars an hour; "": that of on-demand */
     const char *ec2_user_data;
     bool ec2_spot;
+    const char *annotation; /* what a client keeps with the pool; Weir gives it back as it is */
 };
 
 struct node_spec {

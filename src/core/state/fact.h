@@ -296,6 +296,11 @@ struct fact {
             uint32_t zones; /* a bit for each zone of the flavor in which it waits */
         } flavor_waits;
         struct {
+            node_id node;
+            bool spare;
+            const char *words; /* why */
+        } node_spare;
+        struct {
             pool_id pool;
             struct pool_standing now;
             const char *words; /* the provider's, where WHY_PROVIDER; else "" */

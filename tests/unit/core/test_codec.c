@@ -488,6 +488,13 @@ static void fill_node_leaving(struct fact *fact)
     fact->node_leaving.words = "the pool was made smaller";
 }
 
+static void fill_node_spare(struct fact *fact)
+{
+    fact->node_spare.node.v = 2;
+    fact->node_spare.spare = true;
+    fact->node_spare.words = "it is kept for when another node is lost";
+}
+
 static void fill_node_locked(struct fact *fact)
 {
     fact->node_locked.node.v = 9;
@@ -570,6 +577,7 @@ static void fact_of(enum fact_type type, struct fact *fact)
         [FACT_NODE_MOVED] = fill_node_moved,
         [FACT_NODE_LEAVING] = fill_node_leaving,
         [FACT_NODE_LOCKED] = fill_node_locked,
+        [FACT_NODE_SPARE] = fill_node_spare,
         [FACT_POOL_REPLACING] = fill_replacing,
         [FACT_NODE_FORGOTTEN] = fill_node_forgotten,
     };
