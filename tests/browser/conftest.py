@@ -13,7 +13,6 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from weir_harness import Weir, weir_bin  # noqa: E402
 
 CHROMIUM = shutil.which("chromium")
-PICTURES = pathlib.Path(__file__).resolve().parents[2] / "build-results" / "browser"
 WIDE, NARROW = {"width": 1280, "height": 860}, {"width": 360, "height": 740}
 WAIT_MS = 15000
 

@@ -1,5 +1,12 @@
 """What holds on every page, checked in the page by script. SPDX-License-Identifier: Apache-2.0"""
 
+import pathlib
+
+from playwright.sync_api import TimeoutError as NotSeen
+
+PICTURES = pathlib.Path(__file__).resolve().parents[2] / "build-results" / "browser"
+
+
 # Text on its ground: the nearest grounds below it are laid over each other. Disabled controls are exempt, as in WCAG.
 CONTRAST = """() => {
   const parse = c => { const m = c.match(/[\\d.]+/g).map(Number); return c.startsWith('color(srgb') ? [m[0]*255, m[1]*255, m[2]*255, m[3] ?? 1] : [m[0], m[1], m[2], m[3] ?? 1]; };
@@ -67,3 +74,11 @@ def check_focus(page, most=60):
     wrapped = [b for a, b in zip(seen, seen[1:]) if b < a]
     # The brand stands first on the page and second in the source; nothing else goes back.
     assert len(wrapped) <= 1, seen
+
+
+def wait_for_texts(page, texts):
+    for text in texts:
+        try:
+            page.wait_for_function("t => document.body.innerText.includes(t)", arg=text)
+        except NotSeen as e:
+            raise AssertionError(f"{text!r} is not on the page:\n{page.inner_text('body')}") from e

@@ -3,8 +3,7 @@
 import re
 import time
 
-from page_checks import check_page
-from test_views import PICTURES, wait_for_texts
+from page_checks import PICTURES, check_page, wait_for_texts
 
 
 def test_a_change_shows_within_a_second(weir, tab_of):

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from test_views import wait_for_texts
+from page_checks import wait_for_texts
 from weir_harness import Weir
 
 DEADLINE_S = 40

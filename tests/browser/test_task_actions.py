@@ -2,7 +2,7 @@
 
 import pytest
 
-from test_views import wait_for_texts
+from page_checks import wait_for_texts
 from weir_harness import Weir
 
 
@@ -44,6 +44,7 @@ def test_submit_says_first_what_would_happen(weir_here, tab_of):
     page.fill("input[name=gpu]", "1")
     page.wait_for_selector("[data-trial=start]")
     page.click("main button[type=submit]")
+    page.wait_for_function("() => location.hash.startsWith('#/tasks/')")
     wait_for_texts(page, ["from the page"])
     number = int(page.url.rsplit("/", 1)[1])
     made = task(weir_here, number)

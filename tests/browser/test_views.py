@@ -2,10 +2,7 @@
 
 import pytest
 
-playwright = pytest.importorskip("playwright.sync_api", reason="no Playwright in .venv")
-
-from conftest import PICTURES  # noqa: E402
-from page_checks import check_focus, check_page  # noqa: E402
+from page_checks import PICTURES, check_focus, check_page, wait_for_texts
 
 # Name, address, what must be read there.
 VIEWS = [
@@ -28,14 +25,6 @@ VIEWS = [
     ("admin-config", "/admin/config", ["Server file"]),
     ("admin-health", "/admin/health", ["stores changes", "Agents connected"]),
 ]
-
-
-def wait_for_texts(page, texts):
-    for text in texts:
-        try:
-            page.wait_for_function("t => document.body.innerText.includes(t)", arg=text)
-        except playwright.TimeoutError as e:
-            raise AssertionError(f"{text!r} is not on the page:\n{page.inner_text('body')}") from e
 
 
 @pytest.mark.parametrize("name,path,texts", VIEWS, ids=[v[0] for v in VIEWS])
