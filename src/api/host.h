@@ -80,6 +80,9 @@ struct api_host {
     /* Stores a token with the next commit. The token is valid from that commit on. */
     void (*token_put)(void *ctx, const struct store_token *token);
 
+    /* Removes an ended task from the history with the next commit, with its attempts and output. */
+    void (*forget)(void *ctx, task_id task);
+
     /* Signs the request of a node for a certificate. Call only on a server with TLS. *ret_renew_ms:
      * after how long the node asks for its next one. node->now_ms and life_ms are the host's. */
     must_use enum err (*node_sign)(void *ctx, const char *request, const struct x509_node *node,

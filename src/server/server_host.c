@@ -49,6 +49,12 @@ static void host_token_put(void *ctx, const struct store_token *token)
     ledger_token(server->ledger, token);
 }
 
+static void host_forget(void *ctx, task_id task)
+{
+    struct server *server = ctx;
+    ledger_forget(server->ledger, task);
+}
+
 static void host_hold(void *ctx, struct parked_answer *hold)
 {
     struct server *server = ctx;
@@ -131,6 +137,7 @@ void server_host_init(struct server *server)
         .room = host_room,
         .input = host_input,
         .token_put = host_token_put,
+        .forget = host_forget,
         .node_sign = host_node_sign,
         .hold = host_hold,
         .await_core = host_await_core,
