@@ -2,6 +2,7 @@
  * Every other word is a command of the CLI. A role starts another role only by running the program
  * again. SPDX-License-Identifier: Apache-2.0 */
 #include "agent/agent.h"
+#include "agent/box.h"
 #include "agent/supervisor.h"
 #include "cli/cli.h"
 #include "server/server.h"
@@ -26,6 +27,7 @@ int main(int argc, char **argv)
         {"server", server_main},
         {"agent", agent_main},
         {"supervisor", supervisor_main},
+        {"box", box_main},
         {"sim", sim_main},
     };
     /* The CLI's command table has the help on every command and every role. */

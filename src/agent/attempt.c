@@ -7,6 +7,7 @@
 #include "agent/attempt.h"
 #include "agent/attempt_place.h"
 #include "agent/attempt_record.h"
+#include "agent/box_order.h"
 #include "agent/checkpoint.h"
 #include "agent/ground.h"
 #include "agent/reaper.h"
@@ -208,6 +209,9 @@ static struct spawn_job *job_make(struct attempt *attempt, const struct start_or
         .out_fd = give[0],
         .err_fd = give[1],
         .cgroup_fd = attempt->cgroup == NULL ? -1 : cgroup_fd(attempt->cgroup)};
+    if (!box_order_wrap(sup->dir, &attempt->key, job)) {
+        job->order.candidates[0] = NULL; /* the start fails */
+    }
     return job;
 }
 

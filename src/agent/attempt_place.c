@@ -1,11 +1,13 @@
 /* attempt_place.c - see attempt_place.h. SPDX-License-Identifier: Apache-2.0 */
 #include "agent/attempt_place.h"
 
+#include "agent/box_files.h"
 #include "agent/supervisor_internal.h"
 
 void attempt_place_give(struct attempt *attempt)
 {
     struct supervisor *sup = attempt->sup;
+    box_files_remove(sup->dir, &attempt->key);
     jobdir_give(sup->jobdirs, attempt->key.task.v, attempt->instance);
     if (attempt->uid_number >= 0) {
         taskuid_give(sup->uids, attempt->uid_number);

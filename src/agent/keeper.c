@@ -1,5 +1,6 @@
 /* keeper.c - the agent's side of the supervisor: finds a supervisor or starts one, passes orders
  * on, and handles the supervisor's death. SPDX-License-Identifier: Apache-2.0 */
+#include "agent/box_order.h"
 #include "agent/keeper.h"
 
 #include "agent/agent_internal.h"
@@ -374,6 +375,12 @@ static size_t devices_of(uint64_t bits, uint32_t *out)
 void keeper_start(struct agent *agent, const struct agent_start *start)
 {
     if (agent->supervisor == NULL || keeper_closing(agent)) {
+        return;
+    }
+    struct error e;
+    if (box_order_note(agent->options.dir, start, &e) != ERR_OK) {
+        log_error("a task cannot be prepared", kv_error(&e));
+        reporter_tell(agent->reporter, AGENT_LOST, &start->key, "");
         return;
     }
     uint32_t devices[NODE_DEVICES_MAX];

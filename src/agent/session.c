@@ -5,6 +5,7 @@
 #include "agent/session.h"
 
 #include "agent/agent_internal.h"
+#include "agent/box_order.h"
 #include "agent/keeper.h"
 
 #include "base/log.h"
@@ -119,6 +120,7 @@ static void welcome(struct agent *agent, const struct inbox_message *message)
                                        .report_bytes = order->welcome.report_bytes_max};
     reporter_session(agent->reporter, &session);
     asker_session(agent->asker, message->url, message->credential);
+    box_order_site(&agent->options, message->url);
     log_info("the server welcomes us", kv_str("node", order->welcome.node),
              kv_str("server", message->url), kv_u64("epoch", order->epoch),
              kv_u64("incarnation", order->incarnation));

@@ -9,6 +9,7 @@
 
 #include "api/api_internal.h"
 #include "api/asks.h"
+#include "api/uploads.h"
 #include "api/events.h"
 #include "api/handlers.h"
 #include "api/route.h"
@@ -27,6 +28,7 @@ struct api *api_new(const struct api_options *options)
     api->watches = watches_new();
     api->events = events_streams_new(api);
     api->asks = asks_new(api);
+    api->uploads = uploads_new(api, options->dir == NULL ? "." : options->dir);
     return api;
 }
 
@@ -37,6 +39,7 @@ void api_free(struct api *api)
     }
     events_streams_free(api->events);
     asks_free(api->asks);
+    uploads_free(api->uploads);
     watches_free(api->watches);
     free(api);
 }
@@ -300,4 +303,9 @@ void api_committed(struct api *api, const struct store_batch *batch)
             uses_cut(api, batch->tokens[i].id);
         }
     }
+}
+
+void api_sweep(struct api *api)
+{
+    uploads_sweep(api->uploads);
 }

@@ -9,6 +9,7 @@
 
 struct event_streams;
 struct asks;
+struct uploads;
 
 enum { STATUS_CLASSES = 6 };
 
@@ -37,6 +38,7 @@ struct api {
     struct watches *watches;
     struct event_streams *events;
     struct asks *asks;
+    struct uploads *uploads;
     struct session_links links;
     uint64_t answers[STATUS_CLASSES]; /* by the first digit of the status */
     uint64_t submitted;               /* tasks submitted so far */
