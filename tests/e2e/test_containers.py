@@ -4,12 +4,16 @@ The checks look at what the program in the container saw and did. SPDX-License-I
 """
 
 import os
+import select
 import shutil
 import socket
 import subprocess
+import time
 import urllib.request
 
 import pytest
+
+from weir_harness import DEADLINE_S, Weir
 
 PROGRAMS = ("crun", "runc", "skopeo", "umoci", "busybox", "docker-registry")
 MISSING = [name for name in PROGRAMS if shutil.which(name, path=os.environ["PATH"] + ":/usr/sbin:/sbin") is None]
@@ -57,12 +61,14 @@ def registry(images):
     server = subprocess.Popen(["docker-registry", "serve", config], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         push = ["skopeo", "copy", "--quiet", "--insecure-policy", "--dest-tls-verify=false", f"oci:{images}/oci:one"]
-        for _ in range(200):
+        deadline = time.monotonic() + DEADLINE_S
+        while True:
             try:
                 urllib.request.urlopen(f"http://127.0.0.1:{port}/v2/", timeout=5).close()
                 break
             except OSError:
-                assert server.poll() is None
+                assert server.poll() is None and time.monotonic() < deadline
+                select.select([], [], [], 0.02)
         subprocess.run([*push, f"docker://127.0.0.1:{port}/weir/bb:1"], check=True, capture_output=True)
         yield f"127.0.0.1:{port}"
     finally:
@@ -72,8 +78,6 @@ def registry(images):
 
 @pytest.fixture(scope="module", params=["crun", "runc"])
 def boxes(request, images, registry):
-    from weir_harness import Weir
-
     allowed = images / "allowed"
     allowed.mkdir(exist_ok=True)
     allowed.chmod(0o777)
