@@ -3,6 +3,7 @@
  * again. SPDX-License-Identifier: Apache-2.0 */
 #include "agent/agent.h"
 #include "agent/box.h"
+#include "agent/console.h"
 #include "agent/supervisor.h"
 #include "cli/cli.h"
 #include "server/server.h"
@@ -24,11 +25,8 @@ int main(int argc, char **argv)
         const char *name;
         int (*role_main)(int argc, char **argv); /* argv[0] is the role's name */
     } roles[] = {
-        {"server", server_main},
-        {"agent", agent_main},
-        {"supervisor", supervisor_main},
-        {"box", box_main},
-        {"sim", sim_main},
+        {"server", server_main}, {"agent", agent_main}, {"supervisor", supervisor_main},
+        {"box", box_main},       {"sim", sim_main},
     };
     /* The CLI's command table has the help on every command and every role. */
     bool help = false;
@@ -43,6 +41,9 @@ int main(int argc, char **argv)
             secrets_hide();
             return roles[i].role_main(argc - 1, argv + 1);
         }
+    }
+    if (argc > 2 && strcmp(argv[1], "console") == 0) {
+        return console_main(argc - 1, argv + 1); /* holds no secrets: the task's own process */
     }
     if (argc > 1 && strcmp(argv[1], "up") == 0) {
         secrets_hide();

@@ -6,9 +6,11 @@
 #include "agent/agent_internal.h"
 #include "agent/box_order.h"
 #include "agent/dirs.h"
+#include "agent/health.h"
 #include "agent/identity.h"
 #include "agent/keeper.h"
 #include "agent/runas.h"
+#include "agent/unprevented.h"
 #include "agent/session.h"
 #include "base/inert.h"
 #include "base/log.h"
@@ -110,26 +112,6 @@ static must_use enum err signals_take(struct agent *agent, struct error *e)
     return r == ERR_OK ? loop_signal(agent->loop, SIGHUP, ignore, agent, e) : r;
 }
 
-/* What tasks on this node could do, in words for people. Until tasks run in containers of their own,
- * every node has such a sentence (docs/user/separation.md). */
-static const char *unprevented(struct agent *agent, const struct runas_account *account)
-{
-    if (!account->switch_user) {
-        return "tasks run as the agent's own user: a task can read its files (credentials too), "
-               "stop the "
-               "agent and other tasks; run the agent as root, or only trusted tasks";
-    }
-    if (agent->task_uids.count > 0) {
-        return "tasks have users of their own, and share the network, the machine's name and what "
-               "every "
-               "user of the machine can read";
-    }
-    return arena_fmt(&agent->arena,
-                     "all tasks run as the user '%s': a task can signal other tasks and read their "
-                     "memory, environment and files",
-                     account->name);
-}
-
 /* Settles the account that runs the tasks before anything begins. Warns when the account cannot
  * reach the node's directory, because the job directories lie below that directory. */
 static must_use enum err run_as_check(struct agent *agent, struct error *e)
@@ -147,8 +129,7 @@ static must_use enum err run_as_check(struct agent *agent, struct error *e)
     if (r != ERR_OK) {
         return r;
     }
-    agent->node.unprevented = unprevented(agent, &account);
-    log_info("what this node cannot prevent", kv_str("what", agent->node.unprevented));
+    agent->account = account;
     char path[AGENT_PATH_MAX];
     (void)str_copy(path, sizeof path, options->dir);
     for (char *slash = strrchr(path, '/'); account.switch_user && slash != NULL && slash != path;
@@ -180,6 +161,9 @@ static must_use enum err agent_begin(struct agent *agent, struct error *e)
     agent->inbox = mailbox_new(INBOX_MAX);
     r = asker_new(&agent->options, &agent->asker, e);
     r = r == ERR_OK ? keeper_begin(agent, e) : r;
+    if (r == ERR_OK) {
+        unprevented_tell(agent);
+    }
     struct stream_options options = {
         .options = &agent->options, .node = &agent->node, .inbox = agent->inbox};
     r = r == ERR_OK ? stream_new(&options, &agent->stream, e) : r;
@@ -192,6 +176,7 @@ static must_use enum err agent_begin(struct agent *agent, struct error *e)
     agent->lock_timer = loop_timer_new(agent->loop, lock_look, agent);
     lock_look(agent);
     session_begin(agent);
+    agent->health = health_new(agent);
     return ERR_OK;
 }
 
@@ -209,6 +194,7 @@ static bool agent_end(struct agent *agent)
          message != NULL; message = mailbox_take(agent->inbox)) {
         inbox_message_free(message);
     }
+    health_free(agent->health);
     keeper_end(agent);
     session_end(agent);
     loop_timer_free(agent->lock_timer);

@@ -7,10 +7,13 @@
 #include "agent/inbox.h"
 #include "agent/agent_options.h"
 #include "agent/asker.h"
+#include "agent/cgroup_layout.h"
 #include "agent/reporter.h"
+#include "agent/runas.h"
 #include "agent/stream.h"
 #include "agent/supclient.h"
 #include "agent/taskuid.h"
+#include "agent/tunnel.h"
 #include "base/vec.h"
 #include "core/model/limits.h"
 #include "io/loop.h"
@@ -23,6 +26,7 @@ struct agent {
     struct arena arena;
     struct node_spec node;
     struct taskuid_range task_uids;
+    struct runas_account account;
     struct loop *loop;
     struct mailbox *inbox;
     struct loop_fd *inbox_watch;
@@ -31,6 +35,7 @@ struct agent {
     struct ask_thread *asker;
     int lock_fd;
     struct loop_timer *lock_timer; /* the next look at the lock */
+    struct health *health;         /* NULL: the site has no check of its own */
 
     /* Members of keeper.c. */
     struct supclient *supervisor; /* NULL: no supervisor is connected */
@@ -41,6 +46,8 @@ struct agent {
     struct loop_timer *rest_timer;        /* due when the node has rested after a crash loop */
     char crash_trouble[TEXT_LEN_MAX + 1]; /* why the node rests; "": it does not */
     uint64_t supervisor_version;
+    enum cgroup_mode cgroup_mode; /* what the supervisor can limit, of this node */
+    unsigned cgroup_controllers;
     char ground_trouble[TEXT_LEN_MAX + 1]; /* what the supervisor says of the node; "": nothing */
     unsigned listing;                      /* bits of enum listing; 0: no list is asked for */
     VEC(struct agent_attempt) attempts;    /* the attempts that the supervisor listed */
@@ -55,6 +62,7 @@ struct agent {
     char trouble_told[TEXT_LEN_MAX + 1]; /* what the last hello said */
     struct loop_timer *connect_timer;
     struct loop_timer *cut_off_timer;
+    struct tunnel_server tunnels;
     bool streaming; /* the stream thread is at work */
     bool welcomed;
     bool refused; /* the server does not let this node join: the agent ends */

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <unistd.h>
 
-enum { DESCRIPTOR_MAX = 1 << 20, SLOTS_LIMIT = 100000 };
+enum { DESCRIPTOR_MAX = 1 << 20, SLOTS_LIMIT = 100000, TASK_PIDS_LIMIT = 1 << 22 };
 
 enum agent_option_kind { KIND_TEXT, KIND_NUMBER, KIND_DURATION, KIND_FD, KIND_FLAG, KIND_LABEL };
 
@@ -39,11 +39,14 @@ static const struct option_row agent_rows[] = {
     ROW("name", KIND_TEXT, struct agent_options, name, 0),
     ROW("run-as", KIND_TEXT, struct agent_options, run_as, 0),
     ROW("task-uids", KIND_TEXT, struct agent_options, task_uids, 0),
+    ROW("task-pids", KIND_NUMBER, struct agent_options, task_pids, TASK_PIDS_LIMIT),
     ROW("resources", KIND_TEXT, struct agent_options, resources, 0),
     ROW("address", KIND_TEXT, struct agent_options, address, 0),
     ROW("label", KIND_LABEL, struct agent_options, labels, 0),
     ROW("slots", KIND_NUMBER, struct agent_options, slots, SLOTS_LIMIT),
     ROW("fake-gpus", KIND_NUMBER, struct agent_options, fake_gpus, NODE_DEVICES_MAX),
+    ROW("health-check", KIND_TEXT, struct agent_options, health_check, 0),
+    ROW("health-every", KIND_DURATION, struct agent_options, health_every_ms, 0),
     ROW("stop-after", KIND_DURATION, struct agent_options, stop_after_ms, 0),
     ROW("ready-fd", KIND_FD, struct agent_options, ready_fd, DESCRIPTOR_MAX),
     ROW("parent", KIND_NUMBER, struct agent_options, parent, INT32_MAX),
@@ -59,6 +62,7 @@ static const struct option_row supervisor_rows[] = {
     ROW("dir", KIND_TEXT, struct supervisor_options, dir, 0),
     ROW("run-as", KIND_TEXT, struct supervisor_options, run_as, 0),
     ROW("task-uids", KIND_TEXT, struct supervisor_options, task_uids, 0),
+    ROW("task-pids", KIND_NUMBER, struct supervisor_options, task_pids, TASK_PIDS_LIMIT),
     ROW("ready-fd", KIND_FD, struct supervisor_options, ready_fd, DESCRIPTOR_MAX),
 };
 
@@ -294,6 +298,11 @@ must_use enum err agent_options_parse(int argc, char **argv, struct arena *arena
         options = none;
         r = file_read(table, path, arena, &options, e);
         r = r == ERR_OK ? line_parse(table, argc, argv, &options, e) : r;
+    }
+    if (r == ERR_OK && options.health_check != NULL && options.health_check[0] != '/') {
+        r = fail(e, ERR_USAGE,
+                 "--health-check must be a whole path that begins with /, not '%.80s'",
+                 options.health_check);
     }
     if (r != ERR_OK) {
         return r;

@@ -14,6 +14,7 @@ struct supervisor_options {
     const char *dir;
     const char *run_as;    /* NULL: runas.h chooses the account */
     const char *task_uids; /* as taskuid.h reads it; NULL: root's range in /etc/subuid */
+    int64_t task_pids;     /* most processes and threads of one task; 0: TASK_PIDS_MAX */
     int ready_fd; /* -1: none; gets one line when the supervisor serves: empty, or the error */
 };
 
@@ -40,11 +41,14 @@ struct agent_options {
     const char *address;   /* where other nodes reach this node; NULL: the agent finds out */
     const char *labels[NODE_LABELS_MAX]; /* each "key=value" */
     size_t label_count;
+    int64_t task_pids;     /* most processes and threads of one task; 0: TASK_PIDS_MAX */
     int64_t slots;         /* -1: as the hardware says */
     int64_t fake_gpus;     /* -1: the real GPUs are used */
     int64_t stop_after_ms; /* stop the tasks after so long without the server; 0: never */
-    int ready_fd;   /* -1: none; gets the line "ready" once the server has welcomed the agent */
-    int64_t parent; /* the agent ends with this process; 0: with none */
+    int ready_fd; /* -1: none; gets the line "ready" once the server has welcomed the agent */
+    const char *health_check; /* a program of the site, by its whole path; NULL: none */
+    int64_t health_every_ms;  /* 0: health.c chooses */
+    int64_t parent;           /* the agent ends with this process; 0: with none */
     bool replace;
     /* Containers: NULL is the default of each. */
     const char *runtime;          /* crun, runc, a path, or none */

@@ -5,10 +5,12 @@
  * Holds (README.md): A2 a key is started at most once; A3 `ended` is recorded after the attempt's
  * last byte of output and after its last process has ended. SPDX-License-Identifier: Apache-2.0 */
 #include "agent/attempt.h"
+#include "agent/attempt_limit.h"
 #include "agent/attempt_place.h"
 #include "agent/attempt_record.h"
 #include "agent/box_order.h"
 #include "agent/checkpoint.h"
+#include "agent/door.h"
 #include "agent/ground.h"
 #include "agent/reaper.h"
 #include "agent/spawn.h"
@@ -189,8 +191,11 @@ static struct spawn_job *job_make(struct attempt *attempt, const struct start_or
     char *job_dir = arena_alloc(arena, AGENT_PATH_MAX);
     jobdir_path(sup->jobdirs, attempt->key.task.v, attempt->instance, job_dir);
     const struct runas_account *account = attempt_place_account(attempt, arena, job_dir);
-    struct taskenv_input input = {
-        .order = order, .account = account, .supervisor = sup->hex, .job_dir = job_dir};
+    struct taskenv_input input = {.order = order,
+                                  .account = account,
+                                  .supervisor = sup->hex,
+                                  .job_dir = job_dir,
+                                  .port = attempt->port};
     char **env = taskenv_build(arena, &input);
     char **argv = arena_new(arena, char *, order->argv_count + 2);
     for (size_t i = 0; i < order->argv_count; i++) {
@@ -207,8 +212,8 @@ static struct spawn_job *job_make(struct attempt *attempt, const struct start_or
         .files = &sup->task_files,
         .null_fd = sup->null_fd,
         .out_fd = give[0],
-        .err_fd = give[1],
-        .cgroup_fd = attempt->cgroup == NULL ? -1 : cgroup_fd(attempt->cgroup)};
+        .err_fd = give[1]};
+    attempt_limit_spawn(attempt, &job->order);
     if (!box_order_wrap(sup->dir, &attempt->key, job)) {
         job->order.candidates[0] = NULL; /* the start fails */
     }
@@ -255,7 +260,7 @@ static void run(struct attempt *attempt, const struct start_order *order)
         return;
     }
     checkpoint_begin(attempt);
-    attempt->cgroup = sup->cgroups == NULL ? NULL : cgroup_take(sup->cgroups);
+    attempt_limit_begin(attempt, order);
     sup->open_count++;
     int give[STREAM_COUNT];
     if (!streams_open(attempt, give)) {
@@ -267,14 +272,18 @@ static void run(struct attempt *attempt, const struct start_order *order)
 
 bool attempt_started(struct spawn_job *job)
 {
+    if (job->visit) {
+        return door_started(job);
+    }
     struct attempt *attempt = job->ctx;
     struct supervisor *sup = attempt->sup;
     must(attempt->state == ATTEMPT_STARTING);
-    if (job->result.no_process && attempt->cgroup != NULL) {
+    const bool refused = job->result.no_process || job->result.no_cgroup;
+    cgroup_entry_close(&job->order.entry);
+    if (refused && attempt->cgroup != NULL) {
         /* A person may have removed the cgroup: this attempt starts without a cgroup. */
-        cgroup_drop(sup->cgroups, attempt->cgroup);
-        attempt->cgroup = NULL;
-        job->order.cgroup_fd = -1;
+        attempt_limit_drop(attempt);
+        attempt_limit_spawn(attempt, &job->order);
         return true;
     }
     (void)close(job->order.out_fd);
@@ -441,12 +450,9 @@ bool attempt_finish(struct attempt *attempt)
         }
     }
     checkpoint_look(attempt);
+    attempt_limit_end(attempt);
     attempt_record_ended(attempt);
     attempt_place_give(attempt);
-    if (attempt->cgroup != NULL) {
-        cgroup_give(sup->cgroups, attempt->cgroup);
-        attempt->cgroup = NULL;
-    }
     sup->open_count--;
     ended_keep(attempt);
     supervisor_idle_check(sup);

@@ -2,6 +2,7 @@
 #include "agent/attempt_place.h"
 
 #include "agent/box_files.h"
+#include "agent/door.h"
 #include "agent/supervisor_internal.h"
 
 void attempt_place_give(struct attempt *attempt)
@@ -9,6 +10,8 @@ void attempt_place_give(struct attempt *attempt)
     struct supervisor *sup = attempt->sup;
     box_files_remove(sup->dir, &attempt->key);
     jobdir_give(sup->jobdirs, attempt->key.task.v, attempt->instance);
+    door_port_give(sup->door, attempt->port);
+    attempt->port = 0;
     if (attempt->uid_number >= 0) {
         taskuid_give(sup->uids, attempt->uid_number);
         attempt->uid_number = -1;
@@ -33,6 +36,7 @@ must_use enum err attempt_place_take(struct attempt *attempt, struct error *e)
 {
     struct supervisor *sup = attempt->sup;
     enum err r = jobdir_take(sup->jobdirs, attempt->key.task.v, attempt->instance, e);
+    attempt->port = r == ERR_OK ? door_port_take(sup->door) : 0;
     if (r != ERR_OK || sup->uids == NULL) {
         return r;
     }

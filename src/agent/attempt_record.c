@@ -39,6 +39,7 @@ void attempt_record_ended(const struct attempt *attempt)
     record.err_bytes = attempt->streams[1].offset;
     record.cpu_ms = attempt->cpu_ms;
     record.memory_peak = attempt->memory_peak;
+    record.out_of_memory = attempt->out_of_memory;
     spool_put(attempt->sup->spool, &record);
 }
 

@@ -42,8 +42,9 @@ must_use enum err box_become_user(const struct box_start *start, struct error *e
 
 must_use enum err box_run(const char *const *argv, int output, struct error *e)
 {
-    static const char *const env[] = {"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-                                      "HOME=/root", "LC_ALL=C.UTF-8", NULL};
+    static const char *const env[] = {
+        "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root",
+        "LC_ALL=C.UTF-8", NULL};
     int status = 0;
     const pid_t child = fork();
     if (child == 0) {
@@ -58,9 +59,8 @@ must_use enum err box_run(const char *const *argv, int output, struct error *e)
     if (WIFEXITED(status) && WEXITSTATUS(status) == BOX_EXIT_NOT_FOUND) {
         return fail(e, ERR_NOT_FOUND, "this node has no program '%s'", argv[0]);
     }
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0
-               ? ERR_OK
-               : fail(e, ERR_IO, "'%s' failed", argv[0]);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? ERR_OK
+                                                         : fail(e, ERR_IO, "'%s' failed", argv[0]);
 }
 
 /* Executes the task's program as a plain process of the task's user. Returns only on failure. */
@@ -80,7 +80,8 @@ static int program_execute(struct box *box, struct error *e)
         return BOX_EXIT_FAILED;
     }
     if (start->workdir[0] != '\0' && chdir(start->workdir) != 0) {
-        (void)fprintf(stderr, "weir: the work directory cannot be entered; running in the job directory\n");
+        (void)fprintf(stderr,
+                      "weir: the work directory cannot be entered; running in the job directory\n");
     }
     int worst = ENOENT;
     for (; *candidates != NULL; candidates++) {

@@ -84,7 +84,8 @@ static must_use enum err file_get(const char *path, struct arena *arena, struct 
 
 static must_use enum err got(const struct bytes_reader *in, const char *what, struct error *e)
 {
-    return bytes_reader_ok(in) ? ERR_OK : fail(e, ERR_CORRUPT, "the %s of the attempt is damaged", what);
+    return bytes_reader_ok(in) ? ERR_OK
+                               : fail(e, ERR_CORRUPT, "the %s of the attempt is damaged", what);
 }
 
 /* ---- order ---- */

@@ -41,11 +41,11 @@ struct box_start {
 struct box_site {
     const char *url; /* of the server */
     const char *ca;
-    const char *runtime;      /* path of crun or runc; "": this node runs no containers */
-    const char *image_dirs;   /* where images may lie: "/srv/images:/data"; "": nowhere */
-    const char *binds;        /* what tasks may mount: "/data:/scratch:rw"; "": nothing */
+    const char *runtime;          /* path of crun or runc; "": this node runs no containers */
+    const char *image_dirs;       /* where images may lie: "/srv/images:/data"; "": nowhere */
+    const char *binds;            /* what tasks may mount: "/data:/scratch:rw"; "": nothing */
     const char *plain_registries; /* reached without TLS: "127.0.0.1:5000,…" */
-    uint64_t cache_max;       /* bytes of unpacked images */
+    uint64_t cache_max;           /* bytes of unpacked images */
 };
 
 /* Writes "12.0:1". */

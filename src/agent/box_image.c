@@ -38,7 +38,8 @@ enum { CONFIG_BYTES_MAX = 4 * 1024 * 1024, SIGNAL_BASE = 128, ENV_TOTAL_MAX = TA
 
 const char *box_image_runtime(const char *wanted, struct arena *arena)
 {
-    static const char *const dirs[] = {"/usr/local/bin", "/usr/bin", "/usr/local/sbin", "/usr/sbin"};
+    static const char *const dirs[] = {"/usr/local/bin", "/usr/bin", "/usr/local/sbin",
+                                       "/usr/sbin"};
     static const char *const names[] = {"crun", "runc"};
     if (geteuid() != 0 || (wanted != NULL && strcmp(wanted, "none") == 0)) {
         return "";
@@ -93,8 +94,10 @@ static must_use enum err task_mount_put(struct box *box, struct json_out *j, con
     }
     const char *path = arena_strn(&box->arena, source.p, source.len);
     if (!box_store_below(box->site.binds, path, &box->arena, &real, &writable)) {
-        return fail(e, ERR_DENIED, "this node does not allow the mount of '%.120s': --allow-binds "
-                    "of its agent does not name the directory", path);
+        return fail(e, ERR_DENIED,
+                    "this node does not allow the mount of '%.120s': --allow-binds "
+                    "of its agent does not name the directory",
+                    path);
     }
     if (str_is(word, "rw") && !writable) {
         return fail(e, ERR_DENIED, "this node allows '%.120s' for reading only", path);
@@ -112,7 +115,8 @@ static must_use enum err mounts_put(struct box *box, struct json_out *j, struct 
     json_out_array(j);
     mount_put(j, "/proc", "proc", "proc", "nosuid,noexec,nodev");
     mount_put(j, "/dev", "tmpfs", "tmpfs", "nosuid,strictatime,mode=755,size=65536k");
-    mount_put(j, "/dev/pts", "devpts", "devpts", "nosuid,noexec,newinstance,ptmxmode=0666,mode=0620");
+    mount_put(j, "/dev/pts", "devpts", "devpts",
+              "nosuid,noexec,newinstance,ptmxmode=0666,mode=0620");
     mount_put(j, "/dev/shm", "tmpfs", "shm", "nosuid,noexec,nodev,mode=1777");
     mount_put(j, "/sys", "bind", "/sys", "rbind,ro,nosuid,noexec,nodev");
     mount_put(j, "/tmp", "tmpfs", "tmpfs", "nosuid,nodev,mode=1777");
@@ -208,7 +212,8 @@ static const char *cwd_of(const struct box *box, const char *rootfs)
         (void)close(root);
     }
     if (fd < 0) {
-        (void)fprintf(stderr, "weir: the image has no directory '%.200s'; running in the job directory\n",
+        (void)fprintf(stderr,
+                      "weir: the image has no directory '%.200s'; running in the job directory\n",
                       workdir);
         return INSIDE_JOB;
     }
@@ -267,7 +272,8 @@ static void device_put(struct json_out *j, const char *path)
 /* Only the GPUs of the task, and with them the devices that all of them share. */
 static void devices_put(struct box *box, struct json_out *j)
 {
-    const char *granted = taskenv_get((char *const *)(uintptr_t)box->start.env, "CUDA_VISIBLE_DEVICES");
+    const char *granted =
+        taskenv_get((char *const *)(uintptr_t)box->start.env, "CUDA_VISIBLE_DEVICES");
     json_out_key(j, "devices");
     json_out_array(j);
     struct str rest = str_of(granted == NULL ? "" : granted);
@@ -306,8 +312,8 @@ static must_use enum err config_write(struct box *box, const struct box_rootfs *
     struct str text;
     struct doc *image = NULL;
     if (rootfs->config[0] != '\0' &&
-        dirs_read(arena_fmt(&box->arena, "%.*s", (int)(strlen(rootfs->config) - strlen("/config.json")),
-                            rootfs->config),
+        dirs_read(arena_fmt(&box->arena, "%.*s",
+                            (int)(strlen(rootfs->config) - strlen("/config.json")), rootfs->config),
                   "config.json", &box->arena, &text, e) == ERR_OK) {
         (void)!doc_json_parse(&box->arena, text, &image, e);
     }
@@ -322,7 +328,8 @@ static must_use enum err config_write(struct box *box, const struct box_rootfs *
     json_out_object(&j);
     json_out_put(&j, "namespaces:[{type:%s},{type:%s},{type:%s}]", "mount", "ipc", "uts");
     devices_put(box, &j);
-    paths_put(&j, "maskedPaths", "/proc/acpi /proc/kcore /proc/keys /proc/latency_stats /proc/timer_list "
+    paths_put(&j, "maskedPaths",
+              "/proc/acpi /proc/kcore /proc/keys /proc/latency_stats /proc/timer_list "
               "/proc/sched_debug /proc/scsi /sys/firmware");
     paths_put(&j, "readonlyPaths", "/proc/bus /proc/fs /proc/irq /proc/sys /proc/sysrq-trigger");
     json_out_end(&j);
@@ -330,7 +337,8 @@ static must_use enum err config_write(struct box *box, const struct box_rootfs *
     if (r == ERR_OK && out.full) {
         r = fail(e, ERR_LIMIT, "the task is too large for a container");
     }
-    r = r == ERR_OK ? dirs_write(bundle, "config.json", (struct str){buf_text(&out), out.len}, e) : r;
+    r = r == ERR_OK ? dirs_write(bundle, "config.json", (struct str){buf_text(&out), out.len}, e)
+                    : r;
     buf_done(&out);
     return r;
 }
@@ -379,7 +387,8 @@ static void signals_leave(void)
 static int container_run(const char *const *argv, struct error *e)
 {
     int status = 0;
-    const long child = syscall(SYS_clone, CLONE_NEWPID | CLONE_NEWNS | SIGCHLD, NULL, NULL, NULL, NULL);
+    const long child =
+        syscall(SYS_clone, CLONE_NEWPID | CLONE_NEWNS | SIGCHLD, NULL, NULL, NULL, NULL);
     if (child == 0) {
         first_process(argv);
     }
@@ -402,7 +411,8 @@ int box_image_run(struct box *box, struct error *e)
     struct arena *arena = &box->arena;
     struct box_rootfs rootfs = {.use_fd = -1};
     if (box->site.runtime[0] == '\0' || !box->start.switch_user) {
-        (void)fail(e, ERR_DENIED, "this node runs no containers: its agent does not run as root, or "
+        (void)fail(e, ERR_DENIED,
+                   "this node runs no containers: its agent does not run as root, or "
                    "finds neither crun nor runc");
         return BOX_EXIT_FAILED;
     }
@@ -419,9 +429,17 @@ int box_image_run(struct box *box, struct error *e)
         *p = *p == ':' ? '-' : *p;
     }
     const bool crun = strstr(box->site.runtime, "crun") != NULL;
-    const char *const with_crun[] = {box->site.runtime, "--root", state, "--cgroup-manager", "disabled",
-                                     "run", "--bundle", bundle, id, NULL};
-    const char *const with_runc[] = {box->site.runtime, "--root", state, "run", "--bundle", bundle, id,
+    const char *const with_crun[] = {box->site.runtime,
+                                     "--root",
+                                     state,
+                                     "--cgroup-manager",
+                                     "disabled",
+                                     "run",
+                                     "--bundle",
+                                     bundle,
+                                     id,
                                      NULL};
+    const char *const with_runc[] = {box->site.runtime, "--root", state, "run",
+                                     "--bundle",        bundle,   id,    NULL};
     return container_run(crun ? with_crun : with_runc, e);
 }

@@ -11,13 +11,19 @@
 
 #define CACHE_BYTES_DEFAULT ((uint64_t)50 << 30)
 
+bool box_order_wanted(const struct agent_start *start)
+{
+    return (start->upload != NULL && start->upload[0] != '\0') ||
+           (start->image != NULL && start->image[0] != '\0');
+}
+
 must_use enum err box_order_note(const char *dir, const struct agent_start *start, struct error *e)
 {
     const struct box_order order = {.upload = start->upload == NULL ? "" : start->upload,
                                     .image = start->image == NULL ? "" : start->image,
                                     .mounts = start->mounts,
                                     .mount_count = start->mount_count};
-    if (order.upload[0] == '\0' && order.image[0] == '\0') {
+    if (!box_order_wanted(start)) {
         return ERR_OK;
     }
     return box_files_order_put(dir, &start->key, &order, e);
@@ -107,7 +113,8 @@ must_use bool box_order_wrap(const char *dir, const struct attempt_key *key, str
     size_t count = 0;
     env[count++] = arena_str(arena, "PATH=/usr/sbin:/usr/bin:/sbin:/bin");
     for (size_t i = 0; i < start.env_count; i++) {
-        if (strncmp(start.env[i], "WEIR_", 5) == 0 && strncmp(start.env[i], "WEIR_CONFIG", 11) != 0) {
+        if (strncmp(start.env[i], "WEIR_", 5) == 0 &&
+            strncmp(start.env[i], "WEIR_CONFIG", 11) != 0) {
             env[count++] = arena_str(arena, start.env[i]);
         }
     }

@@ -7,6 +7,9 @@
 #include "agent/spawner.h"
 #include "wire/agent.h"
 
+/* Is the task more than a plain process? */
+bool box_order_wanted(const struct agent_start *start);
+
 /* Agent: writes down what the task wants beside a plain process, before the supervisor gets the order. A
  * plain process needs nothing. */
 must_use enum err box_order_note(const char *dir, const struct agent_start *start, struct error *e);

@@ -46,7 +46,8 @@ bool box_store_below(const char *list, const char *path, struct arena *arena, co
     *ret_real = real;
     while (rest.p != NULL && rest.len > 0) {
         struct str dir = str_cut(rest, ':', &rest);
-        const bool rw = str_is(str_cut(rest.p == NULL ? (struct str){"", 0} : rest, ':', &(struct str){0}), "rw");
+        const bool rw = str_is(
+            str_cut(rest.p == NULL ? (struct str){"", 0} : rest, ':', &(struct str){0}), "rw");
         if (dir.len == 0 || str_is(dir, "rw")) {
             continue;
         }
@@ -95,9 +96,11 @@ static must_use enum err digest_ask(struct box *box, const char *ref, const char
 {
     char text[DIGEST_MAX] = "";
     const char *source = arena_fmt(&box->arena, "docker://%s", ref);
-    const char *const argv[] = {"skopeo", "inspect", "--no-tags",
-                                registry_plain(box, ref) ? "--tls-verify=false" : "--tls-verify=true",
-                                "--format", "{{.Digest}}", source, NULL};
+    const char *const argv[] = {
+        "skopeo",    "inspect",
+        "--no-tags", registry_plain(box, ref) ? "--tls-verify=false" : "--tls-verify=true",
+        "--format",  "{{.Digest}}",
+        source,      NULL};
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) {
         return fail_errno(e, ERR_IO, errno, "cannot make a pipe");
@@ -138,7 +141,8 @@ static must_use enum err digest_of(struct box *box, const char *ref, const char 
     }
     enum err r = digest_ask(box, ref, ret, e);
     if (r != ERR_OK && known) {
-        (void)fprintf(stderr, "weir: the registry does not answer; the image of an earlier task is used\n");
+        (void)fprintf(stderr,
+                      "weir: the registry does not answer; the image of an earlier task is used\n");
         *ret = arena_str(&box->arena, text);
         return ERR_OK;
     }
@@ -213,7 +217,8 @@ static void images_trim(const struct box *box, struct arena *arena)
             stat(arena_fmt(arena, "%s/%s/use", dir, entry->d_name), &info) != 0) {
             continue;
         }
-        const int fd = open(arena_fmt(arena, "%s/%s/use", dir, entry->d_name), O_RDONLY | O_CLOEXEC);
+        const int fd =
+            open(arena_fmt(arena, "%s/%s/use", dir, entry->d_name), O_RDONLY | O_CLOEXEC);
         if (fd >= 0) {
             (void)!read(fd, &bytes, sizeof bytes);
             (void)close(fd);
@@ -245,17 +250,22 @@ static void images_trim(const struct box *box, struct arena *arena)
 }
 
 /* Copies the image with skopeo and unpacks it with umoci, beside its place, then moves it there. */
-static must_use enum err image_make(struct box *box, const char *source, bool plain, const char *key,
-                                    struct error *e)
+static must_use enum err image_make(struct box *box, const char *source, bool plain,
+                                    const char *key, struct error *e)
 {
     struct arena *arena = &box->arena;
     const char *fresh = arena_fmt(arena, "%s/images/new-%s", box->dir, key);
     const char *layout = arena_fmt(arena, "oci:%s/oci:image", fresh);
     const char *image = arena_fmt(arena, "%s/oci:image", fresh);
     const char *bundle = arena_fmt(arena, "%s/bundle", fresh);
-    const char *const copy[] = {"skopeo", "copy", "--quiet", "--insecure-policy",
-                                plain ? "--src-tls-verify=false" : "--src-tls-verify=true", source,
-                                layout, NULL};
+    const char *const copy[] = {"skopeo",
+                                "copy",
+                                "--quiet",
+                                "--insecure-policy",
+                                plain ? "--src-tls-verify=false" : "--src-tls-verify=true",
+                                source,
+                                layout,
+                                NULL};
     const char *const unpack[] = {"umoci", "unpack", "--image", image, bundle, NULL};
     tree_remove(fresh);
     if (mkdir(fresh, 0711) != 0) {
@@ -269,7 +279,8 @@ static must_use enum err image_make(struct box *box, const char *source, bool pl
         (void)mkdir(arena_fmt(arena, "%s/rootfs/weir/job", bundle), 0755);
         tree_remove(arena_fmt(arena, "%s/oci", fresh));
         const uint64_t bytes = tree_bytes(bundle);
-        const int use = open(arena_fmt(arena, "%s/use", fresh), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+        const int use =
+            open(arena_fmt(arena, "%s/use", fresh), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
         if (use < 0 || write(use, &bytes, sizeof bytes) != (ssize_t)sizeof bytes ||
             chmod(bundle, 0711) != 0 ||
             rename(fresh, arena_fmt(arena, "%s/images/%s", box->dir, key)) != 0) {
@@ -287,8 +298,8 @@ static must_use enum err image_make(struct box *box, const char *source, bool pl
 }
 
 /* Opens the image of this key, and makes it where it is not there. One process makes images at a time. */
-static must_use enum err image_open(struct box *box, const char *source, bool plain, const char *key,
-                                    struct box_rootfs *ret, struct error *e)
+static must_use enum err image_open(struct box *box, const char *source, bool plain,
+                                    const char *key, struct box_rootfs *ret, struct error *e)
 {
     struct arena *arena = &box->arena;
     const char *dir = arena_fmt(arena, "%s/images", box->dir);
@@ -321,8 +332,8 @@ static must_use enum err file_allowed(struct box *box, const char *path, const c
     }
     return box_store_below(box->site.image_dirs, path, &box->arena, ret_real, NULL)
                ? ERR_OK
-               : fail(e, ERR_DENIED, "the image '%.120s' is not there, or lies outside --image-dirs",
-                      path);
+               : fail(e, ERR_DENIED,
+                      "the image '%.120s' is not there, or lies outside --image-dirs", path);
 }
 
 static must_use enum err directory_take(struct box *box, const char *path, struct box_rootfs *ret,
@@ -344,15 +355,16 @@ static must_use enum err archive_take(struct box *box, const char *transport, co
     struct stat info;
     const char *real;
     enum err r = file_allowed(box, path, &real, e);
-    if (r == ERR_OK && (stat(real, &info) != 0 || !S_ISREG(info.st_mode) || strchr(real, ':') != NULL)) {
+    if (r == ERR_OK &&
+        (stat(real, &info) != 0 || !S_ISREG(info.st_mode) || strchr(real, ':') != NULL)) {
         r = fail(e, ERR_INVALID, "the image '%.120s' is no file, or has a colon in its name", path);
     }
     if (r != ERR_OK) {
         return r;
     }
-    const char *state = arena_fmt(&box->arena, "%s %s %ju %jd %jd.%ld", transport, real,
-                                  (uintmax_t)info.st_ino, (intmax_t)info.st_size,
-                                  (intmax_t)info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
+    const char *state =
+        arena_fmt(&box->arena, "%s %s %ju %jd %jd.%ld", transport, real, (uintmax_t)info.st_ino,
+                  (intmax_t)info.st_size, (intmax_t)info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
     return image_open(box, arena_fmt(&box->arena, "%s:%s", transport, real), false,
                       hex_of(&box->arena, state), ret, e);
 }
@@ -370,7 +382,7 @@ static must_use enum err registry_take(struct box *box, const char *ref, struct 
     const char *colon = strrchr(ref, ':');
     const char *slash = strrchr(ref, '/');
     const char *at = strchr(ref, '@');
-    const size_t len = at != NULL                                        ? (size_t)(at - ref)
+    const size_t len = at != NULL                                          ? (size_t)(at - ref)
                        : colon != NULL && (slash == NULL || colon > slash) ? (size_t)(colon - ref)
                                                                            : strlen(ref);
     const char *source = arena_fmt(&box->arena, "docker://%.*s@%s", (int)len, ref, digest);

@@ -111,7 +111,8 @@ static must_use enum err archive_open(struct box *box, uint64_t task, int *ret_f
     const char *path = arena_fmt(&box->arena, "%s/%s.tar", dir, box->order.upload);
     const char *part = arena_fmt(&box->arena, "%s/%s.part", dir, box->order.upload);
     (void)mkdir(dir, 0700);
-    const int lock = open(arena_fmt(&box->arena, "%s/lock", dir), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    const int lock =
+        open(arena_fmt(&box->arena, "%s/lock", dir), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (lock < 0 || flock(lock, LOCK_EX) != 0) {
         return fail_errno(e, ERR_IO, errno, "cannot lock '%s'", dir);
     }
@@ -150,9 +151,9 @@ static must_use enum err unpack_entry(void *ctx, const struct tar_entry *entry, 
                    ? ERR_OK
                    : fail_errno(e, ERR_IO, errno, "cannot make '%s'", entry->name);
     }
-    unpack->fd = openat(unpack->dir, entry->name,
-                        O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                        entry->executable ? 0777 : 0666);
+    unpack->fd =
+        openat(unpack->dir, entry->name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+               entry->executable ? 0777 : 0666);
     return unpack->fd >= 0 || errno == EEXIST
                ? ERR_OK
                : fail_errno(e, ERR_IO, errno, "cannot write '%s'", entry->name);

@@ -1,121 +1,191 @@
 /* cgroup.c - the pool of cgroups.
  *
  * A cgroup is made when it is first needed, and kept: making a cgroup costs more than starting a
- * task. A task is born in its cgroup (clone3), because moving a running process takes a lock of the
- * whole node. SPDX-License-Identifier: Apache-2.0 */
-#include "agent/cgroup.h"
+ * task. A task is born in its cgroup of the unified tree (clone3), because moving a running process
+ * takes a lock of the whole node. In trees of version 1 the child enters by itself: a thread that
+ * writes "0" to `tasks` does not need that lock. SPDX-License-Identifier: Apache-2.0 */
+#include "agent/cgroup_internal.h"
 
-#include "agent/limits.h"
+#include "agent/dirs.h"
+#include "base/buf.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/must.h"
 #include "base/str.h"
-#include "base/vec.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { EVENTS_BYTES_MAX = 256, LINE_BYTES_MAX = 4096 };
+enum { EVENTS_BYTES_MAX = 256 };
 
-struct cgroup {
-    unsigned number;
-    int dir_fd;
-    int events_fd;
-    bool killed;
-};
-
-struct cgroups {
-    char base[AGENT_PATH_MAX];
-    unsigned count;
-    VEC(struct cgroup *) ready;
-};
-
-/* Finds the mount point of the cgroup2 file system in /proc/self/mountinfo. */
-static bool mount_find(char *out)
+void cgroup_path(const struct cgroup_tree *tree, const struct cgroup *group, char *out)
 {
-    FILE *file = fopen("/proc/self/mountinfo", "re");
-    if (file == NULL) {
-        return false;
-    }
-    char line[LINE_BYTES_MAX];
-    bool found = false;
-    while (!found && fgets(line, sizeof line, file) != NULL) {
-        const char *type = strstr(line, " - cgroup2 ");
-        struct str rest = str_of(line);
-        for (int field = 0; type != NULL && field < 4; field++) {
-            (void)str_cut(rest, ' ', &rest);
-        }
-        if (type != NULL && rest.p != NULL) {
-            struct str point = str_cut(rest, ' ', &rest);
-            (void)snprintf(out, AGENT_PATH_MAX, "%.*s", (int)point.len, point.p);
-            found = true;
-        }
-    }
-    (void)fclose(file);
-    return found;
+    (void)snprintf(out, CGROUP_PATH_MAX, "%s/%u", tree->path, group->number);
 }
 
-/* Finds the caller's own cgroup: the line "0::/path" of /proc/self/cgroup. */
-static bool own_find(char *out)
+const struct cgroup_tree *cgroup_tree_of(const struct cgroups *groups, unsigned controller)
 {
-    FILE *file = fopen("/proc/self/cgroup", "re");
-    if (file == NULL) {
-        return false;
-    }
-    char line[LINE_BYTES_MAX];
-    bool found = false;
-    while (!found && fgets(line, sizeof line, file) != NULL) {
-        if (strncmp(line, "0::/", 4) == 0) {
-            struct str path = str_trim(str_of(line + 3));
-            (void)snprintf(out, AGENT_PATH_MAX, "%.*s", path.len > 1 ? (int)path.len : 0, path.p);
-            found = true;
+    for (size_t i = 0; i < groups->layout.count; i++) {
+        if ((groups->layout.trees[i].controllers & controller) != 0) {
+            return &groups->layout.trees[i];
         }
     }
-    (void)fclose(file);
-    return found;
+    return NULL;
 }
 
-static bool base_find(const char *hex, char *out)
+static bool unified(const struct cgroups *groups)
 {
-    char mount[AGENT_PATH_MAX];
-    char own[AGENT_PATH_MAX];
-    if (!mount_find(mount) || !own_find(own)) {
+    return groups->layout.count > 0 && groups->layout.trees[0].unified;
+}
+
+static void tree_drop(struct cgroup_layout *layout, size_t at)
+{
+    layout->count--;
+    memmove(&layout->trees[at], &layout->trees[at + 1],
+            (layout->count - at) * sizeof layout->trees[0]);
+}
+
+/* Gives the cgroups below `path` the controllers that they may have. Returns these. */
+static unsigned controllers_enable(const char *path, unsigned wanted)
+{
+    static const struct {
+        const char *text;
+        unsigned bit;
+    } each[] = {{"+cpu", CGROUP_CPU}, {"+memory", CGROUP_MEMORY}, {"+pids", CGROUP_PIDS}};
+    unsigned enabled = 0;
+    for (size_t i = 0; i < sizeof each / sizeof each[0]; i++) {
+        if ((wanted & each[i].bit) != 0 &&
+            cgroup_file_write(path, "cgroup.subtree_control", each[i].text)) {
+            enabled |= each[i].bit;
+        }
+    }
+    return enabled;
+}
+
+/* A cgroup that gives controllers to cgroups below may not have processes of its own (version 2). So
+ * this process and the agent that started it go to a leaf. */
+static void leaf_enter(const char *path)
+{
+    char leaf[CGROUP_PATH_MAX];
+    char pid[STR_U64_MAX + 1];
+    (void)snprintf(leaf, sizeof leaf, "%s/weir.leaf", path);
+    (void)mkdir(leaf, 0755);
+    const pid_t movers[] = {getpid(), getppid()};
+    for (size_t i = 0; i < sizeof movers / sizeof movers[0]; i++) {
+        if (movers[i] > 1) {
+            pid[str_u64(pid, (uint64_t)movers[i])] = '\0';
+            (void)cgroup_file_write(leaf, "cgroup.procs", pid);
+        }
+    }
+}
+
+/* All tasks together weigh as much as one busy process on each core. The kernel's own default is the
+ * weight of one process for all of them. */
+static void weight_set(const struct cgroup_tree *tree, const char *base)
+{
+    enum { SHARES_OF_CORE = 1024, SHARES_MAX = 262144, WEIGHT_OF_CORE = 100, WEIGHT_MAX = 10000 };
+    const long online = sysconf(_SC_NPROCESSORS_ONLN);
+    const uint64_t cores = online > 0 ? (uint64_t)online : 1;
+    const uint64_t shares = cores * (tree->unified ? WEIGHT_OF_CORE : SHARES_OF_CORE);
+    const uint64_t most = tree->unified ? WEIGHT_MAX : SHARES_MAX;
+    char text[STR_U64_MAX + 1];
+    text[str_u64(text, shares < most ? shares : most)] = '\0';
+    (void)cgroup_file_write(base, tree->unified ? "cpu.weight" : "cpu.shares", text);
+}
+
+/* Makes the directory weir-HEX in one tree. False: this process may not. */
+static bool tree_begin(struct cgroup_tree *tree, const char *hex)
+{
+    char base[CGROUP_PATH_MAX];
+    (void)snprintf(base, sizeof base, "%s/weir-%s", tree->path, hex);
+    if (mkdir(base, 0755) != 0) {
         return false;
     }
-    int len = snprintf(out, AGENT_PATH_MAX, "%s%s/weir-%s", mount, own, hex);
-    return len > 0 && len < AGENT_PATH_MAX - 32;
+    if (tree->unified && tree->controllers != 0) {
+        unsigned enabled = controllers_enable(tree->path, tree->controllers);
+        if (enabled != tree->controllers) {
+            leaf_enter(tree->path);
+            enabled = controllers_enable(tree->path, tree->controllers);
+        }
+        tree->controllers = controllers_enable(base, enabled);
+    }
+    if ((tree->controllers & CGROUP_CPU) != 0) {
+        weight_set(tree, base);
+    }
+    (void)str_copy(tree->path, sizeof tree->path, base);
+    return true;
 }
 
-struct cgroups *cgroup_new(const char *supervisor_hex)
+/* Writes where the cgroups are, so that the next agent finds them, in whatever cgroup it runs. */
+static void places_write(const struct cgroups *groups, const char *dir)
+{
+    struct buf text;
+    struct error e;
+    buf_init(&text, (size_t)CGROUP_TREES_MAX * CGROUP_PATH_MAX);
+    for (size_t i = 0; i < groups->layout.count; i++) {
+        buf_addf(&text, "%s\n", groups->layout.trees[i].path);
+    }
+    if (dirs_write(dir, CGROUPS_FILE, (struct str){buf_text(&text), text.len}, &e) != ERR_OK) {
+        log_warn("the places of the cgroups cannot be written", kv_error(&e));
+    }
+    buf_done(&text);
+}
+
+struct cgroups *cgroup_new(const char *dir, const char *supervisor_hex)
 {
     struct cgroups *groups = xcalloc(1, sizeof *groups);
-    if (!base_find(supervisor_hex, groups->base) || mkdir(groups->base, 0755) != 0) {
-        free(groups);
-        return NULL;
+    cgroup_layout_read(&groups->layout);
+    /* `off`: strays are found through /proc only. `v1`: the unified tree is not used. */
+    const char *wanted = getenv("WEIR_CGROUPS");
+    if (wanted != NULL && strcmp(wanted, "off") == 0) {
+        groups->layout.count = 0;
+    } else if (wanted != NULL && strcmp(wanted, "v1") == 0 && unified(groups)) {
+        tree_drop(&groups->layout, 0);
     }
-    struct cgroup *first = cgroup_take(groups);
+    for (size_t i = groups->layout.count; i-- > 0;) {
+        /* A unified tree accounts for the processors already. */
+        const bool spare = unified(groups) && groups->layout.trees[i].controllers == CGROUP_CPUACCT;
+        if (spare || !tree_begin(&groups->layout.trees[i], supervisor_hex)) {
+            tree_drop(&groups->layout, i);
+        }
+    }
+    struct cgroup *first = groups->layout.count == 0 ? NULL : cgroup_take(groups);
     if (first == NULL) {
         cgroup_free(groups);
         return NULL;
     }
     cgroup_give(groups, first);
+    places_write(groups, dir);
     return groups;
+}
+
+enum cgroup_mode cgroup_mode(const struct cgroups *groups)
+{
+    return groups == NULL ? CGROUP_MODE_NONE : cgroup_layout_mode(&groups->layout);
+}
+
+unsigned cgroup_controllers(const struct cgroups *groups)
+{
+    return groups == NULL ? 0 : cgroup_layout_controllers(&groups->layout);
 }
 
 static void group_free(const struct cgroups *groups, struct cgroup *group)
 {
-    char path[AGENT_PATH_MAX + 32];
-    (void)snprintf(path, sizeof path, "%s/%u", groups->base, group->number);
+    char path[CGROUP_PATH_MAX];
     if (group->dir_fd >= 0) {
         (void)close(group->dir_fd);
     }
     if (group->events_fd >= 0) {
         (void)close(group->events_fd);
     }
-    (void)rmdir(path);
+    for (size_t i = 0; i < groups->layout.count; i++) {
+        cgroup_path(&groups->layout.trees[i], group, path);
+        (void)rmdir(path);
+    }
     free(group);
 }
 
@@ -128,29 +198,49 @@ void cgroup_free(struct cgroups *groups)
         group_free(groups, groups->ready.at[i]);
     }
     vec_done(&groups->ready);
-    (void)rmdir(groups->base);
+    for (size_t i = 0; i < groups->layout.count; i++) {
+        (void)rmdir(groups->layout.trees[i].path);
+    }
     free(groups);
 }
 
-struct cgroup *cgroup_take(struct cgroups *groups)
+/* Makes the directories of a cgroup in all trees. */
+static bool group_make(const struct cgroups *groups, struct cgroup *group)
 {
-    if (groups->ready.count > 0) {
-        return groups->ready.at[--groups->ready.count];
+    char path[CGROUP_PATH_MAX];
+    for (size_t i = 0; i < groups->layout.count; i++) {
+        cgroup_path(&groups->layout.trees[i], group, path);
+        if (mkdir(path, 0755) != 0 && errno != EEXIST) {
+            return false;
+        }
     }
-    char path[AGENT_PATH_MAX + 32];
-    struct cgroup *group = xcalloc(1, sizeof *group);
-    group->number = groups->count++;
-    group->events_fd = -1;
-    (void)snprintf(path, sizeof path, "%s/%u", groups->base, group->number);
-    (void)mkdir(path, 0755);
+    if (!unified(groups)) {
+        return true;
+    }
+    cgroup_path(&groups->layout.trees[0], group, path);
     group->dir_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (group->dir_fd >= 0) {
         group->events_fd = openat(group->dir_fd, "cgroup.events", O_RDONLY | O_CLOEXEC);
     }
-    if (group->events_fd < 0 || faccessat(group->dir_fd, "cgroup.kill", W_OK, AT_EACCESS) != 0) {
-        group_free(groups, group);
-        return NULL;
+    return group->events_fd >= 0 && faccessat(group->dir_fd, "cgroup.kill", W_OK, AT_EACCESS) == 0;
+}
+
+struct cgroup *cgroup_take(struct cgroups *groups)
+{
+    struct cgroup *group;
+    if (groups->ready.count > 0) {
+        group = groups->ready.at[--groups->ready.count];
+    } else {
+        group = xcalloc(1, sizeof *group);
+        group->number = groups->count++;
+        group->dir_fd = -1;
+        group->events_fd = -1;
+        if (!group_make(groups, group)) {
+            group_free(groups, group);
+            return NULL;
+        }
     }
+    cgroup_limit_counters(groups, group);
     return group;
 }
 
@@ -171,14 +261,44 @@ void cgroup_drop(struct cgroups *groups, struct cgroup *group)
     group_free(groups, group);
 }
 
-int cgroup_fd(const struct cgroup *group)
+bool cgroup_entry_open(const struct cgroups *groups, const struct cgroup *group,
+                       struct cgroup_entry *ret)
 {
-    return group->dir_fd;
+    *ret = (struct cgroup_entry){.cgroup_fd = group->dir_fd};
+    for (size_t i = 0; i < groups->layout.count; i++) {
+        char path[CGROUP_PATH_MAX];
+        char file[CGROUP_PATH_MAX + 8];
+        if (groups->layout.trees[i].unified) {
+            continue;
+        }
+        cgroup_path(&groups->layout.trees[i], group, path);
+        (void)snprintf(file, sizeof file, "%s/tasks", path);
+        const int fd = open(file, O_WRONLY | O_CLOEXEC);
+        if (fd < 0) {
+            cgroup_entry_close(ret);
+            return false;
+        }
+        ret->join_fds[ret->join_count++] = fd;
+    }
+    return true;
 }
 
-bool cgroup_populated(const struct cgroup *group)
+void cgroup_entry_close(struct cgroup_entry *entry)
+{
+    for (size_t i = 0; i < entry->join_count; i++) {
+        (void)close(entry->join_fds[i]);
+    }
+    *entry = (struct cgroup_entry){.cgroup_fd = -1};
+}
+
+bool cgroup_populated(const struct cgroups *groups, const struct cgroup *group)
 {
     char text[EVENTS_BYTES_MAX];
+    if (!unified(groups)) {
+        char path[CGROUP_PATH_MAX];
+        cgroup_path(&groups->layout.trees[0], group, path);
+        return cgroup_file_read(path, "cgroup.procs", text, sizeof text) && text[0] != '\0';
+    }
     ssize_t len = pread(group->events_fd, text, sizeof text - 1, 0);
     if (len <= 0) {
         return false;
@@ -187,35 +307,23 @@ bool cgroup_populated(const struct cgroup *group)
     return strstr(text, "populated 1") != NULL;
 }
 
-void cgroup_kill(struct cgroup *group)
+void cgroup_kill(const struct cgroups *groups, struct cgroup *group)
 {
     group->killed = true;
-    int fd = openat(group->dir_fd, "cgroup.kill", O_WRONLY | O_CLOEXEC);
-    if (fd >= 0) {
-        (void)!write(fd, "1", 1);
-        (void)close(fd);
-    }
-}
-
-bool cgroup_end(const char *supervisor_hex)
-{
-    char base[AGENT_PATH_MAX];
-    if (!base_find(supervisor_hex, base)) {
-        return true;
-    }
-    int dir_fd = open(base, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (dir_fd < 0) {
-        return true;
-    }
-    struct cgroup whole = {.dir_fd = dir_fd, .events_fd = -1};
-    cgroup_kill(&whole);
-    DIR *entries = fdopendir(dir_fd);
-    must(entries != NULL);
-    for (struct dirent *entry = readdir(entries); entry != NULL; entry = readdir(entries)) {
-        if (entry->d_type == DT_DIR && entry->d_name[0] != '.') {
-            (void)unlinkat(dir_fd, entry->d_name, AT_REMOVEDIR);
+    if (unified(groups)) {
+        const int fd = openat(group->dir_fd, "cgroup.kill", O_WRONLY | O_CLOEXEC);
+        if (fd >= 0) {
+            (void)!write(fd, "1", 1);
+            (void)close(fd);
         }
+        return;
     }
-    (void)closedir(entries);
-    return rmdir(base) == 0 || errno != EBUSY;
+    char path[CGROUP_PATH_MAX];
+    const struct cgroup_tree *pids = cgroup_tree_of(groups, CGROUP_PIDS);
+    if (pids != NULL) { /* no process can be made while the others are killed one by one */
+        cgroup_path(pids, group, path);
+        (void)cgroup_file_write(path, "pids.max", "0");
+    }
+    cgroup_path(&groups->layout.trees[0], group, path);
+    (void)cgroup_file_kill(path, "cgroup.procs");
 }

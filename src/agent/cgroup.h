@@ -1,23 +1,58 @@
-/* cgroup.h - one cgroup (v2) for each attempt, out of a pool. Whatever a task starts stays in the
- * task's cgroup, and one write ends all of it. Cgroups are used where the unified tree exists and
- * is writable; elsewhere strays.h finds the processes that a task left behind.
+/* cgroup.h - one cgroup for each attempt, out of a pool: a directory in each tree of the layout
+ * (cgroup_layout.h). Whatever a task starts stays in the task's cgroup. So the cgroup holds the
+ * limits of the whole task, counts its use, and finds and ends all of its processes. Where there is
+ * no tree, strays.h finds the processes that a task left behind.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include <stdbool.h>
+#include "agent/cgroup_layout.h"
+
+#include <stdint.h>
 
 struct cgroups;
 struct cgroup;
 
-/* The cgroups are weir-HEX/N below the caller's own cgroup. NULL: there is no cgroup2 tree, or this
- * process may not write to the tree. */
-struct cgroups *cgroup_new(const char *supervisor_hex);
+/* What the processes of a cgroup may use together. */
+struct cgroup_limits {
+    uint64_t cpu_milli;       /* their weight against other tasks, in thousandths of a core */
+    uint64_t cpu_limit_milli; /* most of the processors; 0: no limit */
+    uint64_t memory_bytes;    /* 0: no limit */
+    uint64_t pids;            /* processes and threads; 0: no limit */
+};
+
+/* What the processes of a cgroup have used since it was taken. */
+struct cgroup_use {
+    uint64_t cpu_ms;
+    uint64_t memory_bytes; /* now; without files that the kernel only keeps for speed */
+    bool memory_known;
+};
+
+/* The descriptors through which a process enters a cgroup. */
+struct cgroup_entry {
+    int cgroup_fd;                  /* for clone3: the process is born in the cgroup; -1: none */
+    int join_fds[CGROUP_TREES_MAX]; /* the child writes "0" to each before it executes */
+    size_t join_count;
+};
+
+/* The cgroups are weir-HEX/N below the caller's own cgroup in each tree. Their places are written to
+ * the file `cgroups` of the node's directory. NULL: there is no tree that this process may write
+ * to. */
+struct cgroups *cgroup_new(const char *dir, const char *supervisor_hex);
 
 /* Removes the cgroups. Cgroups that still have processes stay. */
 void cgroup_free(struct cgroups *groups);
 
+enum cgroup_mode cgroup_mode(const struct cgroups *groups); /* NULL is allowed: none */
+/* The controllers that work on this node, as bits. NULL is allowed: none. */
+unsigned cgroup_controllers(const struct cgroups *groups);
+
 /* A cgroup without processes, or NULL. */
 struct cgroup *cgroup_take(struct cgroups *groups);
+
+/* Sets the limits. Call before the first process enters. Returns the bits of the controllers whose
+ * limit the kernel refused. */
+unsigned cgroup_limit(struct cgroups *groups, struct cgroup *group,
+                      const struct cgroup_limits *limits);
 
 /* Returns the cgroup to the pool. Removes a cgroup that was killed, or for which the pool has no
  * room. The cgroup must have no processes. */
@@ -26,15 +61,23 @@ void cgroup_give(struct cgroups *groups, struct cgroup *group);
 /* Does not return the cgroup to the pool, because the kernel refused to start a process in it. */
 void cgroup_drop(struct cgroups *groups, struct cgroup *group);
 
-/* The descriptor that clone3 needs to start a process in the cgroup. */
-int cgroup_fd(const struct cgroup *group);
+/* Opens the entry. False: some tree has no such cgroup any more. */
+bool cgroup_entry_open(const struct cgroups *groups, const struct cgroup *group,
+                       struct cgroup_entry *ret);
+void cgroup_entry_close(struct cgroup_entry *entry);
 
 /* Are there living processes in the cgroup? */
-bool cgroup_populated(const struct cgroup *group);
+bool cgroup_populated(const struct cgroups *groups, const struct cgroup *group);
 
-/* Sends SIGKILL to all processes of the cgroup. */
-void cgroup_kill(struct cgroup *group);
+/* Sends SIGKILL to all processes of the cgroup. In mode v1 call again while it is populated. */
+void cgroup_kill(const struct cgroups *groups, struct cgroup *group);
+
+void cgroup_limit_use(const struct cgroups *groups, const struct cgroup *group,
+                      struct cgroup_use *ret);
+
+/* Did the kernel end a process since the cgroup was taken, because the cgroup was over its memory? */
+bool cgroup_limit_exceeded(const struct cgroups *groups, const struct cgroup *group);
 
 /* Sends SIGKILL to all processes in the cgroups of a dead supervisor, then removes the empty
  * cgroups. False: some process has not ended yet; call again. */
-bool cgroup_end(const char *supervisor_hex);
+bool cgroup_end(const char *dir, const char *supervisor_hex);

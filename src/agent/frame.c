@@ -3,6 +3,7 @@
 #include "agent/frame.h"
 
 #include "agent/attempt_bytes.h"
+#include "agent/cgroup_layout.h"
 #include "base/bytes.h"
 #include "base/must.h"
 #include "core/model/limits.h"
@@ -44,6 +45,54 @@ static const char *const *texts_get(struct bytes_reader *in, struct arena *arena
     return texts;
 }
 
+/* The members of START since version 3: pairs of a number and a text, in any order. A supervisor
+ * skips numbers that it does not know. */
+enum start_tag { START_CPU = 1, START_CPU_LIMIT = 2, START_MEMORY_LIMIT = 3 };
+enum { START_TAGS_MAX = 64 };
+
+static void tag_u64_put(struct buf *out, enum start_tag tag, uint64_t value)
+{
+    struct buf text;
+    buf_init(&text, 16);
+    bytes_put_u64(&text, value);
+    bytes_put_u64(out, tag);
+    bytes_put_str(out, (struct str){buf_text(&text), text.len});
+    buf_done(&text);
+}
+
+static void tags_put(struct buf *out, const struct start_order *order)
+{
+    bytes_put_u64(out, 3);
+    tag_u64_put(out, START_CPU, order->cpu_milli);
+    tag_u64_put(out, START_CPU_LIMIT, order->cpu_limit_milli);
+    tag_u64_put(out, START_MEMORY_LIMIT, order->memory_limit);
+}
+
+static uint64_t tag_u64_get(struct bytes_reader *in, struct str value)
+{
+    struct bytes_reader number;
+    bytes_reader_init(&number, value.p, value.len);
+    const uint64_t ret = bytes_get_u64(&number);
+    in->bad = in->bad || !bytes_reader_ok(&number);
+    return ret;
+}
+
+static void tags_get(struct bytes_reader *in, struct start_order *order)
+{
+    const uint64_t count = in->left > 0 ? bytes_get_max(in, START_TAGS_MAX) : 0;
+    for (uint64_t i = 0; i < count && !in->bad; i++) {
+        const uint64_t tag = bytes_get_u64(in);
+        const struct str value = bytes_get_str(in, TASK_SPEC_BYTES_MAX);
+        if (tag == START_CPU) {
+            order->cpu_milli = tag_u64_get(in, value);
+        } else if (tag == START_CPU_LIMIT) {
+            order->cpu_limit_milli = tag_u64_get(in, value);
+        } else if (tag == START_MEMORY_LIMIT) {
+            order->memory_limit = tag_u64_get(in, value);
+        }
+    }
+}
+
 static void start_put(struct buf *out, const struct start_order *order)
 {
     attempt_bytes_put(out, &order->key);
@@ -69,7 +118,7 @@ static void start_get(struct bytes_reader *in, struct arena *arena, struct start
 {
     order->key = attempt_bytes_get(in);
     order->instance = bytes_get_u64(in);
-    order->argv = texts_get(in, arena, TASK_ARGS_MAX, &order->argv_count);
+    order->argv = texts_get(in, arena, TASK_ARGS_MAX + 8, &order->argv_count);
     order->env = texts_get(in, arena, TASK_ENV_MAX, &order->env_count);
     order->workdir = bytes_get_text(in, arena, TASK_SPEC_BYTES_MAX);
     order->pool = bytes_get_text(in, arena, TEXT_LEN_MAX);
@@ -101,6 +150,10 @@ static void body_put(struct buf *out, const struct frame *frame)
         bytes_put_u64(out, frame->pid);
         position_put(out, &frame->acked);
         position_put(out, &frame->at);
+        if (frame->version >= FRAME_VERSION_LIMITS) {
+            bytes_put_u64(out, frame->cgroup_mode);
+            bytes_put_u64(out, frame->cgroup_controllers);
+        }
         break;
     case FRAME_ATTEMPT:
         attempt_bytes_put(out, &frame->key);
@@ -115,6 +168,9 @@ static void body_put(struct buf *out, const struct frame *frame)
         break;
     case FRAME_START:
         start_put(out, &frame->start);
+        if (frame->version >= FRAME_VERSION_LIMITS) {
+            tags_put(out, &frame->start);
+        }
         break;
     case FRAME_STOP:
         attempt_bytes_put(out, &frame->key);
@@ -162,6 +218,10 @@ static void body_get(struct bytes_reader *in, struct arena *arena, struct frame 
         frame->pid = bytes_get_u64(in);
         frame->acked = position_get(in);
         frame->at = position_get(in);
+        if (frame->version >= FRAME_VERSION_LIMITS) {
+            frame->cgroup_mode = bytes_get_max(in, CGROUP_MODE_V2);
+            frame->cgroup_controllers = bytes_get_u64(in);
+        }
         break;
     }
     case FRAME_ATTEMPT:
@@ -177,6 +237,7 @@ static void body_get(struct bytes_reader *in, struct arena *arena, struct frame 
         break;
     case FRAME_START:
         start_get(in, arena, &frame->start);
+        tags_get(in, &frame->start);
         break;
     case FRAME_STOP:
         frame->key = attempt_bytes_get(in);

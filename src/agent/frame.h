@@ -12,7 +12,9 @@
 #include "core/model/ids.h"
 
 /* Version 2 has TROUBLE, RENEW and BYE. An agent also speaks to a supervisor of version 1. */
-enum { FRAME_VERSION_MIN = 1, FRAME_VERSION = 2, FRAME_HEAD_LEN = 4 };
+/* Version 3: HELLO says what the node can limit; START has more members (start_put() in frame.c); USE. */
+enum { FRAME_VERSION_MIN = 1, FRAME_VERSION = 3, FRAME_HEAD_LEN = 4 };
+enum { FRAME_VERSION_BYE = 2, FRAME_VERSION_LIMITS = 3 };
 
 enum frame_type {
     FRAME_NONE,
@@ -50,6 +52,10 @@ struct start_order {
     const char *master_addr;
     uint64_t master_port;
     uint64_t output_max; /* bytes of each output stream */
+    /* Since version 3; 0 from an older agent. */
+    uint64_t cpu_milli;       /* what the task holds: its weight against other tasks */
+    uint64_t cpu_limit_milli; /* 0: no limit */
+    uint64_t memory_limit;    /* bytes; 0: no limit */
 };
 
 /* A message. The comment of a member names the types of messages that have the member. */
@@ -60,7 +66,9 @@ struct frame {
     int64_t grace_ms;                    /* STOP */
     struct spool_position at;            /* GROWN, ACK; HELLO: written so far */
     struct spool_position acked;         /* HELLO */
-    uint64_t version;                    /* HELLO */
+    uint64_t version;                    /* HELLO; START: the version of the supervisor */
+    uint64_t cgroup_mode;                /* HELLO: enum cgroup_mode */
+    uint64_t cgroup_controllers;         /* HELLO: bits of cgroup_layout.h */
     uint64_t pid;                        /* HELLO */
     unsigned char id[SUPERVISOR_ID_LEN]; /* HELLO */
     uint64_t starts;                     /* GROWN */

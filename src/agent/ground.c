@@ -3,6 +3,7 @@
 
 #include "agent/attempt_record.h"
 #include "agent/dirs.h"
+#include "agent/door.h"
 #include "agent/link.h"
 #include "agent/supervisor_internal.h"
 #include "base/log.h"
@@ -90,6 +91,7 @@ void ground_look(struct supervisor *sup)
     r = r == ERR_OK ? spool_hold(sup, &e) : r;
     r = r == ERR_OK ? jobdir_hold(sup->jobdirs, &e) : r;
     r = r == ERR_OK ? link_hold(sup, &e) : r;
+    r = r == ERR_OK ? door_hold(sup->door, &e) : r;
     r = r == ERR_OK ? space_check(sup, &e) : r;
     r = r == ERR_OK ? recent_check(sup, &e) : r;
     const char *why = r == ERR_OK ? "" : e.text;

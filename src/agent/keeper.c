@@ -28,12 +28,12 @@ enum {
 
 /* Ends the processes of a dead supervisor's tasks before the next supervisor begins. The direct
  * children ended with the supervisor; their own children did not. */
-static void leftovers_end(const unsigned char *id)
+static void leftovers_end(const char *dir, const unsigned char *id)
 {
     char hex[SUPERVISOR_HEX_LEN + 1];
     str_hex(hex, id, SUPERVISOR_ID_LEN);
     for (int i = 0; i < STRAY_ROUNDS_MAX; i++) {
-        bool gone = cgroup_end(hex);
+        bool gone = cgroup_end(dir, hex);
         if (strays_end(hex) == 0 && gone) {
             return;
         }
@@ -241,9 +241,13 @@ static must_use enum err supervisor_reach(struct agent *agent, struct frame *ret
         unsigned char id[SUPERVISOR_ID_LEN];
         crashes_note(dir, wall_ms());
         if (last_writer(dir, id)) {
-            leftovers_end(id);
+            leftovers_end(dir, id);
         }
-        r = supclient_launch(dir, agent->options.run_as, agent->options.task_uids, e);
+        const struct supclient_launch launch = {.dir = dir,
+                                                .run_as = agent->options.run_as,
+                                                .task_uids = agent->options.task_uids,
+                                                .task_pids = agent->options.task_pids};
+        r = supclient_launch(&launch, e);
         r = r == ERR_OK ? supervisor_greet(dir, &client, ret_hello, e) : r;
     }
     if (r != ERR_OK) {
@@ -252,6 +256,8 @@ static must_use enum err supervisor_reach(struct agent *agent, struct frame *ret
     agent->supervisor = client;
     memcpy(agent->supervisor_id, ret_hello->id, SUPERVISOR_ID_LEN);
     agent->supervisor_version = ret_hello->version;
+    agent->cgroup_mode = (enum cgroup_mode)ret_hello->cgroup_mode;
+    agent->cgroup_controllers = (unsigned)ret_hello->cgroup_controllers;
     agent->ordered_seen = 0;
     vec_clear(&agent->ordered);
     vec_clear(&agent->attempts);
@@ -298,7 +304,7 @@ static void supervisor_died(struct agent *agent)
     /* A supervisor that this agent started is its only child. */
     while (waitpid(-1, NULL, WNOHANG) > 0) {
     }
-    leftovers_end(agent->supervisor_id);
+    leftovers_end(agent->options.dir, agent->supervisor_id);
     reporter_supervisor_died(agent->reporter, agent->ordered.at, agent->ordered.count);
     launch(agent);
 }
@@ -372,23 +378,47 @@ static size_t devices_of(uint64_t bits, uint32_t *out)
     return count;
 }
 
+/* The program of a shell task runs below `weir console host`, which has the terminal. */
+static const char **argv_hosted(const struct agent_start *start, size_t *ret_count)
+{
+    static const char *const host[] = {"/proc/self/exe", "console", "host"};
+    enum { HOST_WORDS = sizeof host / sizeof host[0] };
+    const char **argv = xcalloc(HOST_WORDS + start->argv_count + 1, sizeof *argv);
+    memcpy(argv, host, sizeof host);
+    for (uint32_t i = 0; i < start->argv_count; i++) {
+        argv[HOST_WORDS + i] = start->argv[i];
+    }
+    *ret_count = HOST_WORDS + start->argv_count;
+    return argv;
+}
+
 void keeper_start(struct agent *agent, const struct agent_start *start)
 {
     if (agent->supervisor == NULL || keeper_closing(agent)) {
         return;
     }
     struct error e;
+    if (box_order_wanted(start) && agent->supervisor_version < FRAME_VERSION_LIMITS) {
+        /* An older supervisor would start the program without its container. */
+        log_error(
+            "an older supervisor serves the node: no task with an upload or an image can start");
+        reporter_tell(agent->reporter, AGENT_LOST, &start->key, "");
+        return;
+    }
     if (box_order_note(agent->options.dir, start, &e) != ERR_OK) {
         log_error("a task cannot be prepared", kv_error(&e));
         reporter_tell(agent->reporter, AGENT_LOST, &start->key, "");
         return;
     }
     uint32_t devices[NODE_DEVICES_MAX];
+    size_t argv_count = start->argv_count;
+    auto_free(freep) const char **hosted = start->terminal ? argv_hosted(start, &argv_count) : NULL;
     struct frame frame = {.type = FRAME_START,
+                          .version = agent->supervisor_version,
                           .start = {.key = start->key,
                                     .instance = start->instance,
-                                    .argv = start->argv,
-                                    .argv_count = start->argv_count,
+                                    .argv = hosted != NULL ? hosted : start->argv,
+                                    .argv_count = argv_count,
                                     .env = start->env,
                                     .env_count = start->env_count,
                                     .workdir = start->workdir,
@@ -401,7 +431,10 @@ void keeper_start(struct agent *agent, const struct agent_start *start)
                                     .world_size = start->world_size,
                                     .master_addr = start->master_addr,
                                     .master_port = start->master_port,
-                                    .output_max = start->output_max}};
+                                    .output_max = start->output_max,
+                                    .cpu_milli = (uint64_t)start->cpu_milli,
+                                    .cpu_limit_milli = (uint64_t)start->cpu_limit_milli,
+                                    .memory_limit = (uint64_t)start->memory_limit_bytes}};
     vec_push(&agent->ordered, start->key);
     supclient_put(agent->supervisor, &frame);
 }
@@ -425,7 +458,7 @@ void keeper_bye(struct agent *agent)
 {
     struct arena arena;
     struct frame frame = {.type = FRAME_BYE};
-    if (agent->supervisor == NULL || agent->supervisor_version < FRAME_VERSION) {
+    if (agent->supervisor == NULL || agent->supervisor_version < FRAME_VERSION_BYE) {
         return;
     }
     arena_init(&arena);
@@ -446,7 +479,7 @@ void keeper_bye(struct agent *agent)
 
 void keeper_renew(struct agent *agent)
 {
-    if (agent->supervisor != NULL && agent->supervisor_version >= FRAME_VERSION) {
+    if (agent->supervisor != NULL && agent->supervisor_version >= FRAME_VERSION_BYE) {
         supclient_put(agent->supervisor, &(struct frame){.type = FRAME_RENEW});
     }
 }

@@ -15,8 +15,9 @@ enum {
     OUTPUT_MAX_DEFAULT = 64 * 1024 * 1024,
     JOBDIR_READY = 64, /* job directories kept ready */
     CGROUPS_READY_MAX = 1024,
-    ORPHANS_MAX = 4096,         /* stray processes looked at in one go */
-    STRAY_ROUND_MS = 10,        /* between two looks at processes that take long to end */
+    TASK_PIDS_MAX = 8192, /* processes and threads of one task, unless the agent's option says */
+    ORPHANS_MAX = 4096,   /* stray processes looked at in one go */
+    STRAY_ROUND_MS = 10,  /* between two looks at processes that take long to end */
     CHECKPOINT_ROUND_MS = 1000, /* between two rounds that look at checkpoint files */
     CHECKPOINT_LOOKS_MAX = 64,
     GRACE_LIMIT_MS = 24 * 60 * 60 * 1000,

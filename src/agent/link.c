@@ -227,7 +227,9 @@ static void greet(struct supervisor *sup)
                           .version = FRAME_VERSION,
                           .pid = (uint64_t)getpid(),
                           .acked = spool_acked(sup->spool),
-                          .at = spool_end(sup->spool)};
+                          .at = spool_end(sup->spool),
+                          .cgroup_mode = cgroup_mode(sup->cgroups),
+                          .cgroup_controllers = cgroup_controllers(sup->cgroups)};
     memcpy(hello.id, sup->id, sizeof hello.id);
     link_say(sup, &hello);
     attempts_say(sup);

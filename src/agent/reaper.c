@@ -41,7 +41,8 @@ static void child_reap(struct supervisor *sup, pid_t pid)
     }
     if (attempt != NULL) {
         reaper_leader_ended(sup, attempt, status, &use);
-    } else if (job != NULL) { /* the child ended before its spawner reported the start */
+    } else if (job != NULL &&
+               !job->visit) { /* the child ended before its spawner reported the start */
         struct attempt *starting = job->ctx;
         starting->leader_ended = true;
         starting->leader_status = status;
@@ -53,8 +54,8 @@ void reaper_leader_ended(struct supervisor *sup, struct attempt *attempt, int st
                          const struct rusage *use)
 {
     attempt_leader_ended(attempt, status, use);
-    if (attempt->cgroup != NULL && cgroup_populated(attempt->cgroup)) {
-        cgroup_kill(attempt->cgroup);
+    if (attempt->cgroup != NULL && cgroup_populated(sup->cgroups, attempt->cgroup)) {
+        cgroup_kill(sup->cgroups, attempt->cgroup);
     }
     attempt->closing_next = sup->closing;
     sup->closing = attempt;
@@ -131,10 +132,14 @@ static void closing_look(struct supervisor *sup, bool dying)
     struct attempt *next;
     for (struct attempt *attempt = sup->closing; attempt != NULL; attempt = next) {
         next = attempt->closing_next;
-        bool strays = attempt->cgroup != NULL ? cgroup_populated(attempt->cgroup)
-                                              : attempt->stray_seen || dying;
+        const bool populated =
+            attempt->cgroup != NULL && cgroup_populated(sup->cgroups, attempt->cgroup);
+        const bool strays = attempt->cgroup != NULL ? populated : attempt->stray_seen || dying;
         attempt->stray_seen = false;
-        if (strays || sup->spool_stuck || !attempt_finish(attempt)) {
+        if (populated && cgroup_mode(sup->cgroups) == CGROUP_MODE_V1) {
+            cgroup_kill(sup->cgroups, attempt->cgroup);
+        }
+        if (strays || attempt->entering > 0 || sup->spool_stuck || !attempt_finish(attempt)) {
             attempt->closing_next = left;
             left = attempt;
         }

@@ -43,7 +43,8 @@ struct record {
     uint64_t err_bytes;
     uint64_t cpu_ms;
     uint64_t memory_peak;
-    int error_number; /* SPAWN_FAILED */
+    bool out_of_memory; /* ENDED: the kernel ended it, because it was over its memory */
+    int error_number;   /* SPAWN_FAILED */
     struct str message;
     unsigned char id[SUPERVISOR_ID_LEN]; /* SEGMENT */
     const struct attempt_key *open;      /* SEGMENT; the decoder puts the list into the arena */

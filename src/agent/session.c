@@ -6,7 +6,9 @@
 
 #include "agent/agent_internal.h"
 #include "agent/box_order.h"
+#include "agent/health.h"
 #include "agent/keeper.h"
+#include "agent/tunnel.h"
 
 #include "base/log.h"
 #include "wire/attempt_key.h"
@@ -32,7 +34,9 @@ static void connect_due(void *ctx)
 /* Why the node is out of service; "": it is in service. */
 static const char *trouble_of(const struct agent *agent)
 {
-    return agent->crash_trouble[0] != '\0' ? agent->crash_trouble : agent->ground_trouble;
+    return agent->crash_trouble[0] != '\0'    ? agent->crash_trouble
+           : agent->ground_trouble[0] != '\0' ? agent->ground_trouble
+                                              : health_trouble(agent->health);
 }
 
 void session_trouble(struct agent *agent)
@@ -53,7 +57,7 @@ void session_trouble(struct agent *agent)
 
 void session_listed(struct agent *agent)
 {
-    if (agent->streaming) {
+    if (agent->streaming || health_unknown(agent->health)) {
         return;
     }
     (void)str_copy(agent->trouble_told, sizeof agent->trouble_told, trouble_of(agent));
@@ -93,6 +97,7 @@ void session_end(struct agent *agent)
 {
     loop_timer_free(agent->connect_timer);
     loop_timer_free(agent->cut_off_timer);
+    tunnel_session(&agent->tunnels, NULL, NULL);
 }
 
 void session_restart(struct agent *agent)
@@ -119,6 +124,7 @@ static void welcome(struct agent *agent, const struct inbox_message *message)
                                        .incarnation = order->incarnation,
                                        .report_bytes = order->welcome.report_bytes_max};
     reporter_session(agent->reporter, &session);
+    tunnel_session(&agent->tunnels, message->url, message->credential);
     asker_session(agent->asker, message->url, message->credential);
     box_order_site(&agent->options, message->url);
     log_info("the server welcomes us", kv_str("node", order->welcome.node),
@@ -168,6 +174,11 @@ static void order_take(struct agent *agent, const struct inbox_message *message)
         break;
     case AGENT_BYE:
         log_info("the server goes away", kv_str("why", order->bye.why));
+        break;
+    case AGENT_TUNNEL:
+        if (order_is_current(agent, order, &order->tunnel.key)) {
+            tunnel_open(&agent->tunnels, &agent->options, &order->tunnel);
+        }
         break;
     case AGENT_OTHER:
         log_warn("an order of an unknown type", kv_str("type", order->other.type));

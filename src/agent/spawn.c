@@ -38,6 +38,7 @@ struct spawn_child {
     volatile int error_number;
     const char *volatile step;
     volatile bool workdir_used;
+    volatile bool no_cgroup;
 };
 
 struct spawn_stack {
@@ -81,9 +82,36 @@ static CHILD_CODE bool become_user(struct spawn_child *child)
     return true;
 }
 
+/* Enters the cgroups of version 1. A thread that moves itself alone needs no lock of the whole node;
+ * the child has one thread, so this is the whole process. */
+static CHILD_CODE bool enter_cgroups(struct spawn_child *child)
+{
+    const struct cgroup_entry *entry = &child->order->entry;
+    for (size_t i = 0; i < entry->join_count; i++) {
+        if (syscall(SYS_write, entry->join_fds[i], "0", 1) != 1) {
+            child->no_cgroup = true;
+            return failed(child, "enter the cgroup of");
+        }
+    }
+    return true;
+}
+
+static CHILD_CODE void limit_set(unsigned resource, uint64_t value)
+{
+    struct rlimit limit;
+    if (value != 0 && syscall(SYS_prlimit64, 0, resource, NULL, &limit) == 0) {
+        limit.rlim_max = limit.rlim_max < value ? limit.rlim_max : value;
+        limit.rlim_cur = limit.rlim_max;
+        (void)syscall(SYS_prlimit64, 0, resource, &limit, NULL);
+    }
+}
+
 static CHILD_CODE bool set_up(struct spawn_child *child)
 {
     const struct spawn_order *order = child->order;
+    if (!enter_cgroups(child)) {
+        return false;
+    }
     /* The child gets a process group and no session. The kernel schedules sessions as units
      * (autogroup); among hundreds of sessions of one short process each, the supervisor would wait
      * milliseconds for every turn. */
@@ -95,6 +123,8 @@ static CHILD_CODE bool set_up(struct spawn_child *child)
         return failed(child, "set up output");
     }
     (void)syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, order->files, NULL);
+    limit_set(RLIMIT_DATA, order->limits.data_bytes);
+    limit_set(RLIMIT_NPROC, order->limits.processes);
     /* Tried as root first, because the user may not be allowed to pass the directory's parents. */
     long in_job_dir = syscall(SYS_chdir, order->job_dir);
     if (!become_user(child)) {
@@ -202,9 +232,9 @@ struct spawn_result spawn_start(const struct spawn_order *order, struct spawn_st
                               .parent_tid = (uintptr_t)ret_pid,
                               .stack = (uintptr_t)stack->bytes,
                               .stack_size = sizeof stack->bytes};
-    if (order->cgroup_fd >= 0) {
+    if (order->entry.cgroup_fd >= 0) {
         args.flags |= (unsigned long long)CLONE_INTO_CGROUP;
-        args.cgroup = (unsigned)order->cgroup_fd;
+        args.cgroup = (unsigned)order->entry.cgroup_fd;
     }
     long pid = clone_call(&args, child_run, &child);
     if (pid < 0) {
@@ -214,7 +244,8 @@ struct spawn_result spawn_start(const struct spawn_order *order, struct spawn_st
     struct spawn_result result = {.pid = (pid_t)pid, .workdir_used = child.workdir_used};
     if (child.step != NULL) {
         (void)waitpid(result.pid, NULL, 0);
-        result = (struct spawn_result){.error_number = child.error_number, .step = child.step};
+        result = (struct spawn_result){
+            .error_number = child.error_number, .no_cgroup = child.no_cgroup, .step = child.step};
     }
     return result;
 }

@@ -2,11 +2,19 @@
  * has executed the program. SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "agent/cgroup.h"
 #include "agent/runas.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/resource.h>
 #include <sys/types.h>
+
+/* Limits of each process by itself, where no cgroup holds the task. 0: none. */
+struct spawn_limits {
+    uint64_t data_bytes;
+    uint64_t processes; /* of the task's user */
+};
 
 struct spawn_order {
     const char **candidates; /* paths to try in order, NULL at the end */
@@ -21,7 +29,8 @@ struct spawn_order {
     int null_fd;
     int out_fd;
     int err_fd;
-    int cgroup_fd; /* -1: none */
+    struct cgroup_entry entry; /* the cgroup that the program enters; cgroup_fd -1: none */
+    struct spawn_limits limits;
 };
 
 struct spawn_result {
@@ -29,6 +38,7 @@ struct spawn_result {
     bool workdir_used; /* false: the task's user cannot enter `workdir` */
     int error_number;
     bool no_process;  /* the kernel could not even make a process */
+    bool no_cgroup;   /* the process could not enter its cgroup */
     const char *step; /* the step that failed: "execute", "change user" … */
 };
 

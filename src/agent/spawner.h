@@ -18,7 +18,8 @@ struct spawner;
 struct spawn_job {
     struct arena arena; /* holds everything that the order points to */
     struct spawn_order order;
-    void *ctx; /* belongs to the caller */
+    void *ctx;  /* belongs to the caller */
+    bool visit; /* starts a program inside an attempt (door.c); else it starts the attempt itself */
     struct spawn_result result;
     /* 0: no child yet. The kernel sets the pid before the child can end. Read by spawner_find(). */
     pid_t pid;

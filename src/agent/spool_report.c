@@ -25,6 +25,7 @@ void spool_report_of(const struct record *record, struct arena *arena, struct ag
         ret->err_bytes = record->err_bytes;
         ret->cpu_ms = (int64_t)record->cpu_ms;
         ret->memory_peak_bytes = (int64_t)record->memory_peak;
+        ret->out_of_memory = record->out_of_memory;
         break;
     case RECORD_SPAWN_FAILED:
         ret->type = AGENT_SPAWN_FAILED;

@@ -17,7 +17,7 @@ enum {
     RECEIVE_BYTES = 64 * 1024,
     READY_FD = 3, /* number of the ready pipe's end in the new supervisor */
     LAUNCH_MS_MAX = 20000,
-    LAUNCH_ARGS_MAX = 8,
+    LAUNCH_ARGS_MAX = 12,
 };
 
 struct supclient {
@@ -161,8 +161,7 @@ static must_use enum err self_run(char **argv, int ready_fd, struct error *e)
     return ERR_OK;
 }
 
-must_use enum err supclient_launch(const char *dir, const char *run_as, const char *task_uids,
-                                   struct error *e)
+must_use enum err supclient_launch(const struct supclient_launch *launch, struct error *e)
 {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) {
@@ -174,14 +173,17 @@ must_use enum err supclient_launch(const char *dir, const char *run_as, const ch
     struct arena arena;
     arena_init(&arena);
     char *argv[LAUNCH_ARGS_MAX] = {arena_str(&arena, "weir"), arena_str(&arena, "supervisor"),
-                                   arena_str(&arena, "--dir"), arena_str(&arena, dir),
+                                   arena_str(&arena, "--dir"), arena_str(&arena, launch->dir),
                                    arena_str(&arena, "--ready-fd=3")};
     size_t count = 5;
-    if (run_as != NULL) {
-        argv[count++] = arena_fmt(&arena, "--run-as=%s", run_as);
+    if (launch->run_as != NULL) {
+        argv[count++] = arena_fmt(&arena, "--run-as=%s", launch->run_as);
     }
-    if (task_uids != NULL) {
-        argv[count++] = arena_fmt(&arena, "--task-uids=%s", task_uids);
+    if (launch->task_uids != NULL) {
+        argv[count++] = arena_fmt(&arena, "--task-uids=%s", launch->task_uids);
+    }
+    if (launch->task_pids > 0) {
+        argv[count++] = arena_fmt(&arena, "--task-pids=%lld", (long long)launch->task_pids);
     }
     enum err r = self_run(argv, up, e);
     (void)close(up);

@@ -11,10 +11,17 @@ struct supclient;
 must_use enum err supclient_connect(const char *dir, struct supclient **ret, struct error *e);
 void supclient_free(struct supclient *client);
 
+/* What a new supervisor is told. NULL and 0: as supervisor_options says. */
+struct supclient_launch {
+    const char *dir;
+    const char *run_as;
+    const char *task_uids;
+    int64_t task_pids;
+};
+
 /* Starts a supervisor by running this program anew (/proc/self/exe) in a session of its own, and
- * waits until the supervisor serves. run_as may be NULL. */
-must_use enum err supclient_launch(const char *dir, const char *run_as, const char *task_uids,
-                                   struct error *e);
+ * waits until the supervisor serves. */
+must_use enum err supclient_launch(const struct supclient_launch *launch, struct error *e);
 
 int supclient_fd(const struct supclient *client);
 

@@ -6,6 +6,7 @@
 
 #include "agent/agent.h"
 #include "agent/checkpoint.h"
+#include "agent/door.h"
 #include "agent/dirs.h"
 #include "agent/agent_options.h"
 #include "agent/attempt.h"
@@ -254,10 +255,11 @@ static must_use enum err supervisor_init(struct supervisor *sup,
     if (r != ERR_OK) {
         return r;
     }
-    const char *cgroups = getenv("WEIR_CGROUPS"); /* `off`: strays are found through /proc only */
-    sup->cgroups = cgroups != NULL && strcmp(cgroups, "off") == 0 ? NULL : cgroup_new(sup->hex);
+    sup->cgroups = cgroup_new(sup->dir, sup->hex);
+    sup->task_pids = options->task_pids > 0 ? (uint64_t)options->task_pids : TASK_PIDS_MAX;
     loop_turn_end(sup->loop, turn_end, sup);
     r = spawner_new(sup->loop, attempt_started, &sup->spawner, e);
+    r = r == ERR_OK ? door_open(sup, &sup->door, e) : r;
     return r == ERR_OK ? link_listen(sup, e) : r;
 }
 
@@ -265,6 +267,7 @@ static void supervisor_done(struct supervisor *sup)
 {
     if (sup->loop != NULL) {
         ground_end(sup);
+        door_close(sup->door);
         link_close(sup);
         spawner_free(sup->spawner);
         loop_timer_free(sup->idle_timer);
@@ -328,6 +331,7 @@ int supervisor_main(int argc, char **argv)
     agent_options_supervisor_ready(options.ready_fd, "");
     log_info("supervisor runs", kv_str("id", sup.hex), kv_str("run_as", sup.account.name),
              kv_str("strays", sup.cgroups != NULL ? "cgroup" : "proc"),
+             kv_str("cgroups", cgroup_layout_mode_name(cgroup_mode(sup.cgroups))),
              kv_str("proc", private_proc ? "private" : "shared"));
     ground_begin(&sup);
     supervisor_idle_check(&sup);

@@ -50,6 +50,8 @@ struct attempt {
     int exit_code;
     uint64_t cpu_ms;
     uint64_t memory_peak;
+    uint64_t memory_limit; /* bytes; 0: none */
+    bool out_of_memory;
     struct attempt_stream streams[STREAM_COUNT];
     struct cgroup *cgroup;         /* NULL: no cgroup */
     struct loop_timer *kill_timer; /* NULL: the attempt was not told to stop */
@@ -61,9 +63,11 @@ struct attempt {
     struct spool_position end; /* ENDED: the place behind the attempt's last record */
     struct attempt *ended_next;
     struct attempt *closing_next;
-    int spawn_error; /* ENDED without a start: why; 0: the attempt has run, or was lost */
-    bool lost;       /* ENDED: the node could not start it */
-    bool stray_seen; /* a stray of this attempt was found in the current look */
+    int spawn_error;   /* ENDED without a start: why; 0: the attempt has run, or was lost */
+    bool lost;         /* ENDED: the node could not start it */
+    unsigned entering; /* programs that door.c starts inside the attempt and are not started yet */
+    uint16_t port;     /* WEIR_PORT: kept for the attempt on this node; 0: none was free */
+    bool stray_seen;   /* a stray of this attempt was found in the current look */
     /* Change time of the checkpoint file that was last counted; 0: no file. */
     int64_t checkpoint_seen_ns;
     int64_t checkpoint_ms; /* time of the last recorded checkpoint; 0: none */
@@ -92,6 +96,7 @@ struct supervisor {
     struct spool *spool;
     struct jobdirs *jobdirs;
     struct cgroups *cgroups; /* NULL: no cgroups on this node */
+    uint64_t task_pids;      /* most processes and threads of one task */
     struct spawner *spawner;
     struct keyring *recent;
     struct map *attempts; /* by key: all known attempts */
@@ -113,6 +118,7 @@ struct supervisor {
     struct loop_timer *ground_timer; /* the next look at what the supervisor stands on (ground.h) */
     int lock_fd;
     ino_t socket_inode;
+    struct door *door;
     char trouble[ERROR_TEXT_MAX];     /* why the node is out of service; "": it is in service */
     char spool_error[ERROR_TEXT_MAX]; /* of the last write that failed */
     char start_error[ERROR_TEXT_MAX]; /* of the last start that failed by the node's fault */

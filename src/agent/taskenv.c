@@ -83,6 +83,9 @@ static void set_own(struct env_list *list, const struct taskenv_input *input)
     set_devices(list, order);
     set_text(list, "WEIR_SUPERVISOR", input->supervisor);
     set_text(list, "WEIR_JOB_DIR", input->job_dir);
+    if (input->port != 0) {
+        set_number(list, "WEIR_PORT", input->port);
+    }
     list_set(list,
              arena_fmt(list->arena, "WEIR_CHECKPOINT_FILE=%s/" CHECKPOINT_FILE, input->job_dir));
     if (order->world_size > 1) {

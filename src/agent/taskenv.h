@@ -14,6 +14,7 @@ struct taskenv_input {
     const struct runas_account *account;
     const char *supervisor; /* the supervisor's id in hex */
     const char *job_dir;
+    uint16_t port; /* WEIR_PORT; 0: none */
 };
 
 /* A list of "K=V" texts, NULL at the end, in the arena. A later entry replaces an earlier entry of

@@ -12,16 +12,18 @@
 #include <unistd.h>
 
 #define SOCKET_NAME "supervisor.sock"
+#define DOOR_NAME "door.sock"
 enum { BACKLOG = 8 };
 
 /* Opens both the directory and a socket. */
-static must_use enum err open_both(const char *dir, int *ret_dir, int *ret_sock, struct error *e)
+static must_use enum err open_both(const char *dir, int type, int *ret_dir, int *ret_sock,
+                                   struct error *e)
 {
     int dir_fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (dir_fd < 0) {
         return fail_errno(e, ERR_IO, errno, "cannot open '%s'", dir);
     }
-    int sock = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int sock = socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (sock < 0) {
         int why = errno;
         (void)close(dir_fd);
@@ -32,24 +34,24 @@ static must_use enum err open_both(const char *dir, int *ret_dir, int *ret_sock,
     return ERR_OK;
 }
 
-static struct sockaddr_un address_of(int dir_fd)
+static struct sockaddr_un address_of(int dir_fd, const char *name)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    (void)snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/" SOCKET_NAME,
-                   dir_fd);
+    (void)snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/%s", dir_fd, name);
     return address;
 }
 
-must_use enum err unixsock_listen(const char *dir, int *ret_fd, struct error *e)
+static must_use enum err listen_on(const char *dir, const char *name, int type, int *ret_fd,
+                                   struct error *e)
 {
     int dir_fd;
     int sock;
-    enum err r = open_both(dir, &dir_fd, &sock, e);
+    enum err r = open_both(dir, type, &dir_fd, &sock, e);
     if (r != ERR_OK) {
         return r;
     }
-    struct sockaddr_un address = address_of(dir_fd);
-    (void)unlinkat(dir_fd, SOCKET_NAME, 0);
+    struct sockaddr_un address = address_of(dir_fd, name);
+    (void)unlinkat(dir_fd, name, 0);
     mode_t before = umask(0177);
     bool ok =
         bind(sock, (struct sockaddr *)&address, sizeof address) == 0 && listen(sock, BACKLOG) == 0;
@@ -58,21 +60,22 @@ must_use enum err unixsock_listen(const char *dir, int *ret_fd, struct error *e)
     (void)close(dir_fd);
     if (!ok) {
         (void)close(sock);
-        return fail_errno(e, ERR_IO, why, "cannot listen on '%s/" SOCKET_NAME "'", dir);
+        return fail_errno(e, ERR_IO, why, "cannot listen on '%s/%s'", dir, name);
     }
     *ret_fd = sock;
     return ERR_OK;
 }
 
-must_use enum err unixsock_connect(const char *dir, int *ret_fd, struct error *e)
+static must_use enum err connect_on(const char *dir, const char *name, int type, int *ret_fd,
+                                    struct error *e)
 {
     int dir_fd;
     int sock;
-    enum err r = open_both(dir, &dir_fd, &sock, e);
+    enum err r = open_both(dir, type, &dir_fd, &sock, e);
     if (r != ERR_OK) {
         return r;
     }
-    struct sockaddr_un address = address_of(dir_fd);
+    struct sockaddr_un address = address_of(dir_fd, name);
     bool ok = connect(sock, (struct sockaddr *)&address, sizeof address) == 0;
     int why = errno;
     (void)close(dir_fd);
@@ -84,15 +87,44 @@ must_use enum err unixsock_connect(const char *dir, int *ret_fd, struct error *e
     return ERR_OK;
 }
 
-ino_t unixsock_inode(const char *dir)
+must_use enum err unixsock_listen(const char *dir, int *ret_fd, struct error *e)
+{
+    return listen_on(dir, SOCKET_NAME, SOCK_STREAM, ret_fd, e);
+}
+
+must_use enum err unixsock_connect(const char *dir, int *ret_fd, struct error *e)
+{
+    return connect_on(dir, SOCKET_NAME, SOCK_STREAM, ret_fd, e);
+}
+
+must_use enum err unixsock_door_listen(const char *dir, int *ret_fd, struct error *e)
+{
+    return listen_on(dir, DOOR_NAME, SOCK_SEQPACKET, ret_fd, e);
+}
+
+must_use enum err unixsock_door_connect(const char *dir, int *ret_fd, struct error *e)
+{
+    return connect_on(dir, DOOR_NAME, SOCK_SEQPACKET, ret_fd, e);
+}
+
+static ino_t inode_of(const char *dir, const char *name)
 {
     struct stat info;
     int dir_fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (dir_fd < 0) {
         return 0;
     }
-    bool there =
-        fstatat(dir_fd, SOCKET_NAME, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISSOCK(info.st_mode);
+    bool there = fstatat(dir_fd, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISSOCK(info.st_mode);
     (void)close(dir_fd);
     return there ? info.st_ino : 0;
+}
+
+ino_t unixsock_inode(const char *dir)
+{
+    return inode_of(dir, SOCKET_NAME);
+}
+
+ino_t unixsock_door_inode(const char *dir)
+{
+    return inode_of(dir, DOOR_NAME);
 }

@@ -1,4 +1,5 @@
-/* unixsock.h - the socket D/supervisor.sock, however long the path of D is.
+/* unixsock.h - the sockets D/supervisor.sock (a stream) and D/door.sock (messages, see door.h), however
+ * long the path of D is.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -14,3 +15,8 @@ must_use enum err unixsock_connect(const char *dir, int *ret_fd, struct error *e
 
 /* The inode of the socket in the directory; 0: there is no socket. */
 ino_t unixsock_inode(const char *dir);
+
+/* The same for D/door.sock. */
+must_use enum err unixsock_door_listen(const char *dir, int *ret_fd, struct error *e);
+must_use enum err unixsock_door_connect(const char *dir, int *ret_fd, struct error *e);
+ino_t unixsock_door_inode(const char *dir);

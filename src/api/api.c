@@ -10,9 +10,11 @@
 #include "api/api_internal.h"
 #include "api/asks.h"
 #include "api/uploads.h"
+#include "api/cursors.h"
 #include "api/events.h"
 #include "api/handlers.h"
 #include "api/route.h"
+#include "api/tunnel.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "io/http_request.h"
@@ -27,8 +29,10 @@ struct api *api_new(const struct api_options *options)
     api->o = *options;
     api->watches = watches_new();
     api->events = events_streams_new(api);
+    api->tunnels = tunnel_list_new(api);
     api->asks = asks_new(api);
     api->uploads = uploads_new(api, options->dir == NULL ? "." : options->dir);
+    api->cursors = cursors_new();
     return api;
 }
 
@@ -37,10 +41,12 @@ void api_free(struct api *api)
     if (api == NULL) {
         return;
     }
+    tunnel_list_free(api->tunnels);
     events_streams_free(api->events);
     asks_free(api->asks);
     uploads_free(api->uploads);
     watches_free(api->watches);
+    cursors_free(api->cursors);
     free(api);
 }
 
@@ -48,6 +54,23 @@ void api_count_answer(struct api *api, unsigned status)
 {
     unsigned class = status / 100;
     api->answers[class < STATUS_CLASSES ? class : 0]++;
+}
+
+unsigned api_error_form(const struct api *api, struct http_request *request, unsigned status,
+                        struct buf *body)
+{
+    const struct route_mount mount = route_mount_of(&api->o.mounts, http_request_path(request));
+    if (mount.error == NULL || status < 400) {
+        return status;
+    }
+    struct buf out;
+    buf_init(&out, ANSWER_BYTES_MAX);
+    status = mount.error(status, http_request_method(request),
+                         http_request_path(request) + strlen(mount.prefix),
+                         (struct str){buf_text(body), body->len}, &out);
+    buf_done(body);
+    *body = out;
+    return status;
 }
 
 /* ---- refusing at the head ---- */
@@ -58,6 +81,7 @@ static size_t refuse(struct api *api, struct http_request *request, unsigned sta
     struct buf out;
     buf_init(&out, ANSWER_BYTES_MAX);
     error_json(e, &out);
+    status = api_error_form(api, request, status, &out);
     api_count_answer(api, status);
     http_request_answer(request, status, "application/json", (struct str){buf_text(&out), out.len});
     buf_done(&out);
@@ -270,6 +294,14 @@ void api_token_begin(const struct call *call, struct token_use *use,
 void api_token_end(struct token_use *use)
 {
     LIST_REMOVE(use, link);
+}
+
+void api_stop(struct api *api)
+{
+    while (!LIST_EMPTY(&api->uses)) {
+        LIST_FIRST(&api->uses)->cut(LIST_FIRST(&api->uses));
+    }
+    tunnel_list_stop(api->tunnels);
 }
 
 static void uses_cut(struct api *api, const char *token)

@@ -14,6 +14,10 @@ struct route_mount {
     const char *prefix; /* "/qarnot": begins with a slash and does not end with one */
     const struct route *rows;
     size_t count;
+    bool bare_token; /* Authorization may be the token alone, without the word Bearer */
+    /* Writes an error of Weir ({"error":{…}}) in the other system's form, and may change the status. NULL: as it is. */
+    unsigned (*error)(unsigned status, const char *method, const char *path, struct str json,
+                      struct buf *out);
 };
 
 struct route_mounts {
@@ -28,11 +32,14 @@ struct api_options {
     const char
         *listen_host; /* accepted as Host: besides localhost and address literals; NULL: none */
     const struct http_tls *tls; /* NULL: plain HTTP */
-    const char *dir; /* the server's data directory */
+    const char *dir;            /* the server's data directory */
     struct route_mounts mounts; /* other systems' interfaces (src/compat); none: zeroed */
 };
 
 struct api *api_new(const struct api_options *options);
+
+/* Ends every open answer and connection. Call before the HTTP servers are freed. */
+void api_stop(struct api *api);
 
 /* Ends every event stream. No watch may be left. */
 void api_free(struct api *api);

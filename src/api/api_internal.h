@@ -8,8 +8,10 @@
 #include "store/store.h"
 
 struct event_streams;
+struct tunnels;
 struct asks;
 struct uploads;
+struct cursors;
 
 enum { STATUS_CLASSES = 6 };
 
@@ -35,14 +37,21 @@ void api_token_end(struct token_use *use);
 struct api {
     struct api_options o;
     struct token_uses uses;
+    struct token_uses cut_uses; /* were cut, and end when the library has answered */
     struct watches *watches;
     struct event_streams *events;
+    struct tunnels *tunnels;
     struct asks *asks;
     struct uploads *uploads;
+    struct cursors *cursors; /* of clients without a cursor of their own */
     struct session_links links;
     uint64_t answers[STATUS_CLASSES]; /* by the first digit of the status */
     uint64_t submitted;               /* tasks submitted so far */
 };
+
+/* Gives an error the form that clients of the path's mount read. Returns the status. */
+unsigned api_error_form(const struct api *api, struct http_request *request, unsigned status,
+                        struct buf *body);
 
 /* Counts, for the metrics, an answer or stream that was begun with this status. */
 void api_count_answer(struct api *api, unsigned status);

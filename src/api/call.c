@@ -91,6 +91,7 @@ static void give(struct call *call)
         call->status = http_status_of(e.code);
         call->content_type = "application/json";
     }
+    call->status = api_error_form(call->api, call->request, call->status, &call->out);
     if (call->route != NULL && call->route->audited) {
         log_info("request", kv_str("actor", call->actor), kv_str("method", call->route->method),
                  kv_str("path", http_request_path(call->request)), kv_u64("status", call->status),

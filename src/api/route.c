@@ -53,8 +53,7 @@ static bool path_is_literal(const struct route_mount *mount, const char *path)
     return false;
 }
 
-/* The table that a path belongs to: that of the prefix it begins with, else the server's own. */
-static struct route_mount mount_of(const struct route_mounts *mounts, const char *path)
+struct route_mount route_mount_of(const struct route_mounts *mounts, const char *path)
 {
     for (size_t i = 0; i < mounts->count; i++) {
         size_t len = strlen(mounts->at[i].prefix);
@@ -66,14 +65,31 @@ static struct route_mount mount_of(const struct route_mounts *mounts, const char
     return (struct route_mount){.prefix = "", .rows = routes, .count = routes_count};
 }
 
+/* The path without empty segments: clients of other systems join their address and a path by a slash too many. */
+static const char *slashes_joined(const char *path, struct arena *arena)
+{
+    char *joined = arena_str(arena, path);
+    size_t len = 0;
+    for (size_t i = 0; path[i] != '\0'; i++) {
+        if (path[i] != '/' || len == 0 || joined[len - 1] != '/') {
+            joined[len++] = path[i];
+        }
+    }
+    joined[len] = '\0';
+    return joined;
+}
+
 const struct route *route_find(const struct route_mounts *mounts, const char *method,
                                const char *path, struct arena *arena, const char **params,
                                const char **ret_allow)
 {
     *ret_allow = NULL;
     const char *unused[CALL_PARAMS_MAX];
-    struct route_mount mount = mount_of(mounts, path);
+    struct route_mount mount = route_mount_of(mounts, path);
     const char *rest = path + strlen(mount.prefix);
+    if (*mount.prefix != '\0') {
+        rest = slashes_joined(rest, arena);
+    }
     bool literal = path_is_literal(&mount, rest);
     for (size_t i = 0; i < mount.count; i++) {
         const struct route *row = &mount.rows[i];

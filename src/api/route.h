@@ -43,6 +43,9 @@ const struct route *route_find(const struct route_mounts *mounts, const char *me
                                const char *path, struct arena *arena, const char **params,
                                const char **ret_allow);
 
+/* The table that a path belongs to: that of the prefix it begins with, else the server's own (prefix ""). */
+struct route_mount route_mount_of(const struct route_mounts *mounts, const char *path);
+
 /* Is `parameter` one of the route's query parameters? */
 bool route_takes(const struct route *route, const char *parameter);
 

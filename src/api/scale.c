@@ -8,9 +8,12 @@
 #include "api/preview.h"
 #include "core/model/limits.h"
 #include "core/model/names.h"
+#include "core/model/pool_zones.h"
 #include "core/state/elastic.h"
 #include "core/state/query.h"
 #include "wire/state_json.h"
+
+#include <string.h>
 
 enum { SCALE_REMOVE_MAX = 1000 };
 
@@ -143,11 +146,39 @@ static bool busy_read(struct call *call, const struct doc *body, enum busy *ret)
     return true;
 }
 
+/* Reads how many nodes stand in which zone. False: the call was answered. */
+static bool zones_read(struct call *call, const struct doc *body, struct pool_spec *spec)
+{
+    const struct doc *list = body_has(body, "zones") ? doc_get(body, "zones") : NULL;
+    if (list != NULL && (list->kind != DOC_LIST || list->count > POOL_ZONES_MAX)) {
+        call_failf(call, ERR_INVALID, "zones",
+                   "'zones' must be a list of at most %d texts like a=2", POOL_ZONES_MAX);
+        return false;
+    }
+    if (list != NULL) {
+        const char **zones = arena_new(call_arena(call), const char *, list->count + 1);
+        uint32_t count = 0;
+        for (const struct doc *d = list->first; d != NULL; d = d->next) {
+            zones[count++] = d->kind == DOC_STRING ? d->text.p : "";
+        }
+        spec->zones = zones;
+        spec->zone_count = count == 1 && strcmp(zones[0], "random") == 0 ? 0 : count;
+    }
+    if (!pool_zones_sound(spec)) {
+        call_failf(call, ERR_INVALID, "zones",
+                   "the zones must name each zone once and sum to the %u nodes of the pool, like "
+                   "[a=%u]; ['random'] gives the zones up",
+                   spec->nodes_fixed, spec->nodes_fixed);
+        return false;
+    }
+    return true;
+}
+
 /* Reads the body. False: the call was answered. */
 static bool scale_read(struct call *call, const struct pool *pool, struct pool_spec *spec,
                        struct input *in)
 {
-    static const char *const fields[] = {"nodes", "min", "max", "remove", "busy", NULL};
+    static const char *const fields[] = {"nodes", "min", "max", "zones", "remove", "busy", NULL};
     const struct doc *body;
     bool given = false;
     uint32_t live = 0;
@@ -155,8 +186,9 @@ static bool scale_read(struct call *call, const struct pool *pool, struct pool_s
         !remove_read(call, pool, body, in, &live) || !busy_read(call, body, &in->scale.busy)) {
         return false;
     }
-    if (!given && in->scale.remove_count == 0) {
-        call_failf(call, ERR_INVALID, "", "nothing to change; give nodes, min, max or remove");
+    if (!given && in->scale.remove_count == 0 && !body_has(body, "zones")) {
+        call_failf(call, ERR_INVALID, "",
+                   "nothing to change; give nodes, min, max, zones or remove");
         return false;
     }
     if (!given && spec->nodes_fixed > 0) {
@@ -165,7 +197,7 @@ static bool scale_read(struct call *call, const struct pool *pool, struct pool_s
         spec->nodes_min = spec->nodes_fixed;
         spec->nodes_max = spec->nodes_fixed;
     }
-    return true;
+    return zones_read(call, body, spec);
 }
 
 /* The pool of the path, which has a provider. NULL: the call was answered. */

@@ -13,6 +13,7 @@
 #include "api/named.h"
 #include "api/page.h"
 #include "api/task_filter.h"
+#include "api/task_list.h"
 #include "base/vec.h"
 #include "wire/task_json.h"
 
@@ -33,6 +34,8 @@ struct task_list {
     struct arena arena;
     struct page page;
     struct task_filter filter;
+    const struct task_list_form *form; /* NULL: that of the API */
+    void *data;                        /* for the form */
     VEC(struct task_list_row) live;
     VEC(struct task_list_row) ended;
     uint64_t live_floor;  /* live tasks below this id were not looked at; 0: all were */
@@ -170,6 +173,16 @@ static bool names_known(const struct task_list *list)
                       named_account(list->call, "project", ACCOUNT_PROJECT, filter->project)));
 }
 
+/* True: the row was written, and is not left out. */
+static bool row_write(struct task_list *list, struct json_out *j, struct str json)
+{
+    if (list->form != NULL) {
+        return list->form->row(list->call, j, json);
+    }
+    json_out_raw(j, json);
+    return true;
+}
+
 /* Merges down to the higher of the two floors. Tasks below belong to the next page. */
 static void list_answer(struct task_list *list)
 {
@@ -184,7 +197,12 @@ static void list_answer(struct task_list *list)
     size_t shown = 0;
     uint64_t next = 0;
     call_json(call, &j);
-    page_begin(&j);
+    call->data = list->data;
+    if (list->form != NULL) {
+        list->form->begin(&j);
+    } else {
+        page_begin(&j);
+    }
     while (live < list->live.count || ended < list->ended.count) {
         uint64_t live_id = live < list->live.count ? list->live.at[live].id : 0;
         uint64_t ended_id = ended < list->ended.count ? list->ended.at[ended].id : 0;
@@ -196,13 +214,17 @@ static void list_answer(struct task_list *list)
             floor = next;
             break;
         }
-        json_out_raw(&j, ended_id == id ? list->ended.at[ended].json : list->live.at[live].json);
+        shown += row_write(list, &j,
+                           ended_id == id ? list->ended.at[ended].json : list->live.at[live].json);
         live += live_id == id ? 1 : 0;
         ended += ended_id == id ? 1 : 0;
-        shown++;
         next = id;
     }
-    page_end(&j, &list->page, floor);
+    if (list->form != NULL) {
+        list->form->end(&j, floor);
+    } else {
+        page_end(&j, &list->page, floor);
+    }
     call_answer_json(call, 200);
 }
 
@@ -253,26 +275,33 @@ static void list_ask(struct call *call)
     call_park(call, list_gone, list);
 }
 
-void task_list(struct call *call)
+void task_list_ask(struct call *call, const struct task_filter *filter, const struct page *page,
+                   const struct task_list_form *form, void *data)
 {
-    struct task_filter filter;
-    const char *question;
-    struct page page;
-    if (!task_filter_read(call, &filter, &question) || !page_read(call, question, &page)) {
-        return;
-    }
     struct task_list *list = xcalloc(1, sizeof *list);
     list->work = (struct work){.run = list_run, .done = list_back};
     list->call = call;
-    list->page = page;
+    list->page = *page;
+    list->form = form;
+    list->data = data;
     arena_init(&list->arena);
-    list->filter = filter;
+    list->filter = *filter;
     task_filter_keep(&list->filter, &list->arena);
-    list->page.has_total = task_filter_total(&filter, call_core(call), &list->page.total);
-    if (task_filter_live(&filter)) {
+    list->page.has_total = task_filter_total(filter, call_core(call), &list->page.total);
+    if (task_filter_live(filter)) {
         live_scan(list, call_core(call));
     }
     call->data = list;
     call_park(call, list_dropped, list);
     call_when_stored(call, list_ask);
+}
+
+void task_list(struct call *call)
+{
+    struct task_filter filter;
+    const char *question;
+    struct page page;
+    if (task_filter_read(call, &filter, &question) && page_read(call, question, &page)) {
+        task_list_ask(call, &filter, &page, NULL, NULL);
+    }
 }

@@ -2,14 +2,13 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "api/uploads.h"
 
+#include "api/uploads_internal.h"
+
 #include "api/api_internal.h"
 #include "api/handlers.h"
 #include "base/amount.h"
-#include "base/log.h"
-#include "base/map.h"
 #include "base/mem.h"
 #include "base/tar.h"
-#include "base/vec.h"
 #include "core/core.h"
 #include "io/http_request.h"
 #include "wire/upload.h"
@@ -22,15 +21,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { DIR_MAX = 1024, READ_BYTES = 256 * 1024, FILES_LOOKED_MAX = 1000000, SWEPT_MAX = 10000 };
+enum { READ_BYTES = 256 * 1024, FILES_LOOKED_MAX = 1000000 };
 #define UPLOADS_TOTAL_MAX ((uint64_t)20 << 30) /* bytes of all archives */
-#define UPLOAD_KEEP_MS ((int64_t)7 * 24 * 60 * 60 * 1000)
-
-struct uploads {
-    struct api *api;
-    char dir[DIR_MAX]; /* D/uploads */
-    bool sweeping;
-};
 
 struct uploads *uploads_new(struct api *api, const char *dir)
 {
@@ -67,16 +59,14 @@ struct upload_work {
 
 static void path_of(const struct upload_work *work, const char *suffix, char *out)
 {
-    (void)snprintf(out, DIR_MAX + 2 * TEXT_LEN_MAX + 128, "%s/%s/%s%s", work->uploads->dir,
-                   work->user, work->digest, suffix);
+    (void)snprintf(out, UPLOADS_PATH_MAX, "%s/%s/%s%s", work->uploads->dir, work->user,
+                   work->digest, suffix);
 }
-
-enum { PATH_ROOM = DIR_MAX + 2 * TEXT_LEN_MAX + 128 };
 
 /* Sets `have` and `complete`. */
 static void look(struct upload_work *work)
 {
-    char path[PATH_ROOM];
+    char path[UPLOADS_PATH_MAX];
     struct stat info;
     path_of(work, ".tar", path);
     work->complete = stat(path, &info) == 0;
@@ -131,15 +121,16 @@ static must_use enum err room_check(const struct upload_work *work, struct error
     }
     amount_bytes_text((int64_t)total, have);
     amount_bytes_text((int64_t)UPLOADS_TOTAL_MAX, most);
-    return fail(e, ERR_LIMIT,
-                "the uploads of this server hold %s of %s; an upload goes 7 days after its last use",
-                have, most);
+    return fail(
+        e, ERR_LIMIT,
+        "the uploads of this server hold %s of %s; an upload goes 7 days after its last use", have,
+        most);
 }
 
 /* Appends the piece to the part where it continues the part. */
 static must_use enum err piece_write(struct upload_work *work, struct error *e)
 {
-    char path[PATH_ROOM];
+    char path[UPLOADS_PATH_MAX];
     enum err r = work->offset == 0 ? room_check(work, e) : ERR_OK;
     if (r != ERR_OK) {
         return r;
@@ -153,8 +144,8 @@ static must_use enum err piece_write(struct upload_work *work, struct error *e)
         return fail_errno(e, ERR_IO, errno, "cannot store the upload");
     }
     for (size_t put = 0; r == ERR_OK && put < work->data.len;) {
-        const ssize_t n = pwrite(fd, work->data.data + put, work->data.len - put,
-                                 (off_t)(work->offset + put));
+        const ssize_t n =
+            pwrite(fd, work->data.data + put, work->data.len - put, (off_t)(work->offset + put));
         put += n > 0 ? (size_t)n : 0;
         r = n > 0 ? ERR_OK : fail_errno(e, ERR_IO, errno, "cannot store the upload");
     }
@@ -193,7 +184,8 @@ static must_use enum err part_check(const struct upload_work *work, int fd, stru
     (void)crypto_hash_sha256_final(&state, hash);
     (void)sodium_bin2hex(hex, sizeof hex, hash, sizeof hash);
     if (r == ERR_OK && strcmp(hex, work->digest) != 0) {
-        r = fail(e, ERR_INVALID, "the bytes have the SHA-256 %.16s…, not %.16s…", hex, work->digest);
+        r = fail(e, ERR_INVALID, "the bytes have the SHA-256 %.16s…, not %.16s…", hex,
+                 work->digest);
     }
     return r;
 }
@@ -201,8 +193,8 @@ static must_use enum err part_check(const struct upload_work *work, int fd, stru
 /* The last piece has come: checks the archive and gives it its name, for good. */
 static must_use enum err part_finish(struct upload_work *work, struct error *e)
 {
-    char part[PATH_ROOM];
-    char whole[PATH_ROOM];
+    char part[UPLOADS_PATH_MAX];
+    char whole[UPLOADS_PATH_MAX];
     path_of(work, ".part", part);
     path_of(work, ".tar", whole);
     const int fd = open(part, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
@@ -234,7 +226,7 @@ static must_use enum err part_finish(struct upload_work *work, struct error *e)
 
 static must_use enum err read_whole(struct upload_work *work, struct error *e)
 {
-    char path[PATH_ROOM];
+    char path[UPLOADS_PATH_MAX];
     path_of(work, ".tar", path);
     const int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0) {
@@ -386,7 +378,8 @@ void uploads_put(struct call *call)
     }
     if (body.len > UPLOAD_PIECE_MAX || offset > size || body.len > size - offset) {
         call_failf(call, ERR_INVALID, "offset",
-                   "a piece has at most %d bytes and ends within the upload's size", UPLOAD_PIECE_MAX);
+                   "a piece has at most %d bytes and ends within the upload's size",
+                   UPLOAD_PIECE_MAX);
         return;
     }
     struct upload_work *work = work_new(call, UPLOAD_PIECE, call->name);
@@ -412,8 +405,8 @@ void uploads_agent(struct call *call)
     bool holds = false;
     for (uint32_t i = 0; task != NULL && i < task->instance_count && !holds; i++) {
         const struct instance *instance = query_instance(core, task->id, i);
-        holds = instance->node.v != 0 &&
-                strcmp(query_node_name(core, instance->node), call->name) == 0;
+        holds =
+            instance->node.v != 0 && strcmp(query_node_name(core, instance->node), call->name) == 0;
     }
     struct task_spec spec = {.upload = ""};
     if (holds) {
@@ -436,7 +429,7 @@ bool uploads_there(struct call *call, const struct task_spec *specs, uint32_t co
     const char *last = "";
     for (uint32_t i = 0; i < count; i++) {
         const char *digest = specs[i].upload;
-        char path[PATH_ROOM];
+        char path[UPLOADS_PATH_MAX];
         char user[2 * TEXT_LEN_MAX + 1];
         if (digest == NULL || digest[0] == '\0' || strcmp(digest, last) == 0) {
             continue;
@@ -446,138 +439,11 @@ bool uploads_there(struct call *call, const struct task_spec *specs, uint32_t co
         /* The time of the file says when the upload was last used. */
         if (!upload_digest_check(digest) || utimensat(AT_FDCWD, path, NULL, 0) != 0) {
             call_failf(call, ERR_INVALID, "upload",
-                       "you have no upload '%.70s' here; `weir submit --upload DIR` sends one", digest);
+                       "you have no upload '%.70s' here; `weir submit --upload DIR` sends one",
+                       digest);
             return false;
         }
         last = digest;
     }
     return true;
-}
-
-/* ---- old archives ---- */
-
-struct swept {
-    char path[PATH_ROOM];
-    char digest[UPLOAD_DIGEST_LEN + 1];
-};
-
-struct sweep_work {
-    struct work work;
-    struct uploads *uploads;
-    int64_t before_s;
-    bool removing;
-    VEC(struct swept) old;
-};
-
-static void sweep_dir(struct sweep_work *sweep, const char *user)
-{
-    char path[PATH_ROOM];
-    (void)snprintf(path, sizeof path, "%s/%s", sweep->uploads->dir, user);
-    DIR *files = opendir(path);
-    const struct dirent *file;
-    while (files != NULL && sweep->old.count < SWEPT_MAX && (file = readdir(files)) != NULL) {
-        struct stat info;
-        struct swept swept = {0};
-        if (file->d_name[0] == '.' || fstatat(dirfd(files), file->d_name, &info, 0) != 0 ||
-            info.st_mtim.tv_sec >= sweep->before_s || strlen(file->d_name) < UPLOAD_DIGEST_LEN) {
-            continue;
-        }
-        memcpy(swept.digest, file->d_name, UPLOAD_DIGEST_LEN);
-        (void)snprintf(swept.path, sizeof swept.path, "%.1500s/%.100s", path, file->d_name);
-        vec_push(&sweep->old, swept);
-    }
-    if (files != NULL) {
-        (void)closedir(files);
-    }
-}
-
-static void sweep_run(struct work *base, struct store_reader *reader)
-{
-    struct sweep_work *sweep = (struct sweep_work *)base;
-    (void)reader;
-    if (sweep->removing) {
-        for (size_t i = 0; i < sweep->old.count; i++) {
-            (void)unlink(sweep->old.at[i].path);
-        }
-        return;
-    }
-    DIR *users = opendir(sweep->uploads->dir);
-    const struct dirent *user;
-    while (users != NULL && (user = readdir(users)) != NULL) {
-        if (user->d_name[0] != '.') {
-            sweep_dir(sweep, user->d_name);
-        }
-    }
-    if (users != NULL) {
-        (void)closedir(users);
-    }
-}
-
-static void sweep_end(struct sweep_work *sweep)
-{
-    sweep->uploads->sweeping = false;
-    vec_done(&sweep->old);
-    free(sweep);
-}
-
-/* Leaves out what an unfinished task names. A task that is younger than the archives are old cannot
- * name them: its submission has touched its archive. */
-static void sweep_keep_used(struct sweep_work *sweep, const struct core *core)
-{
-    struct map *used = map_new();
-    struct arena arena;
-    arena_init(&arena);
-    task_id id = {0};
-    const struct task *task;
-    while ((task = query_task_next(core, id)) != NULL) {
-        id = task->id;
-        if (task->submitted_ms / 1000 < sweep->before_s) {
-            struct task_spec spec;
-            query_task_spec(core, id, &arena, &spec);
-            if (spec.upload[0] != '\0') {
-                (void)map_put(used, spec.upload, strlen(spec.upload), used);
-            }
-        }
-    }
-    size_t kept = 0;
-    for (size_t i = 0; i < sweep->old.count; i++) {
-        if (map_get(used, sweep->old.at[i].digest, UPLOAD_DIGEST_LEN) == NULL) {
-            sweep->old.at[kept++] = sweep->old.at[i];
-        }
-    }
-    sweep->old.count = kept;
-    map_free(used);
-    arena_done(&arena);
-}
-
-static void sweep_back(struct work *base)
-{
-    struct sweep_work *sweep = (struct sweep_work *)base;
-    const struct api_host *host = sweep->uploads->api->o.host;
-    const struct core *core = host->core(host->ctx);
-    if (sweep->removing || sweep->old.count == 0 || core == NULL) {
-        sweep_end(sweep);
-        return;
-    }
-    sweep_keep_used(sweep, core);
-    sweep->removing = true;
-    if (!host->compute(host->ctx, &sweep->work)) {
-        sweep_end(sweep);
-    }
-}
-
-void uploads_sweep(struct uploads *uploads)
-{
-    const struct api_host *host = uploads->api->o.host;
-    if (uploads->sweeping || host->core(host->ctx) == NULL) {
-        return;
-    }
-    struct sweep_work *sweep = xcalloc(1, sizeof *sweep);
-    sweep->work = (struct work){.run = sweep_run, .done = sweep_back};
-    sweep->uploads = uploads;
-    sweep->before_s = (host->now_ms(host->ctx) - UPLOAD_KEEP_MS) / 1000;
-    uploads->sweeping = host->compute(host->ctx, &sweep->work);
-    if (!uploads->sweeping) {
-        free(sweep);
-    }
 }

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "api/who.h"
 
+#include "api/route.h"
+
 #include "api/api_internal.h"
 #include "api/session.h"
 #include "base/must.h"
@@ -120,13 +122,14 @@ static struct who by_header(const struct api *api, struct http_request *request,
     static const char prefix[] = "Bearer ";
     const struct who nobody = {.by = WHO_BY_NOTHING};
     const int64_t now_ms = api->o.host->now_ms(api->o.host->ctx);
-    if (strncasecmp(header, prefix, sizeof prefix - 1) != 0) {
+    if (strncasecmp(header, prefix, sizeof prefix - 1) == 0) {
+        header += sizeof prefix - 1;
+    } else if (!route_mount_of(&api->o.mounts, http_request_path(request)).bare_token) {
         return nobody;
     }
     const char *secret;
     const char *fingerprint; /* of this server, for the client; says nothing here */
-    http_trust_split(header + sizeof prefix - 1, http_request_arena(request), &secret,
-                     &fingerprint);
+    http_trust_split(header, http_request_arena(request), &secret, &fingerprint);
     if (strlen(secret) >= TOKEN_SECRET_MAX) {
         return nobody;
     }

@@ -303,7 +303,7 @@ static const char *conversion_put(struct json_out *j, const char *at, va_list *v
 
 static bool in_word(char c)
 {
-    return (c >= 'a' && c <= 'z') || c == '_' || (c >= '0' && c <= '9');
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c >= '0' && c <= '9');
 }
 
 /* Writes the key that the shape begins with. A word needs no escapes. Returns the end of the key. */

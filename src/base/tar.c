@@ -115,9 +115,9 @@ static must_use enum err name_check(const char *name, struct error *e)
 static void name_join(const struct tar_block *head, char *out)
 {
     const size_t prefix = strnlen(head->prefix, PREFIX_ROOM);
-    const int len = snprintf(out, TAR_NAME_MAX + 2, "%.*s%s%.*s", (int)prefix, head->prefix,
-                             prefix > 0 ? "/" : "", (int)strnlen(head->name, NAME_ROOM),
-                             head->name);
+    const int len =
+        snprintf(out, TAR_NAME_MAX + 2, "%.*s%s%.*s", (int)prefix, head->prefix,
+                 prefix > 0 ? "/" : "", (int)strnlen(head->name, NAME_ROOM), head->name);
     size_t end = len < 0 ? 0 : (size_t)len;
     while (end > 1 && out[end - 1] == '/') {
         out[--end] = '\0';
@@ -131,7 +131,11 @@ static must_use enum err head_check(const struct tar_block *head, struct error *
 {
     uint64_t sum;
     if (memcmp(head, "\x1f\x8b", 2) == 0 || memcmp(head, "BZh", 3) == 0 ||
-        memcmp(head, "\x28\xb5\x2f\xfd", 4) == 0 || memcmp(head, "\xfd" "7zXZ", 5) == 0 ||
+        memcmp(head, "\x28\xb5\x2f\xfd", 4) == 0 ||
+        memcmp(head,
+               "\xfd"
+               "7zXZ",
+               5) == 0 ||
         memcmp(head, "PK\x03\x04", 4) == 0) {
         return fail(e, ERR_INVALID, "the archive is compressed; send a plain tar archive");
     }
@@ -232,8 +236,7 @@ must_use enum err tar_reader_feed(struct tar_reader *reader, struct str data, st
 must_use enum err tar_reader_end(const struct tar_reader *reader, struct error *e)
 {
     const bool whole = reader->left == 0 && reader->pad == 0 && reader->head_have == 0;
-    return whole && reader->zeros >= 2 ? ERR_OK
-                                       : fail(e, ERR_INVALID, "the archive is cut off");
+    return whole && reader->zeros >= 2 ? ERR_OK : fail(e, ERR_INVALID, "the archive is cut off");
 }
 
 /* Divides a name at a slash so that both parts fit. False: it cannot be divided so. */
@@ -256,9 +259,8 @@ static bool name_split(const char *name, struct tar_block *head)
 
 must_use enum err tar_head_add(struct buf *out, const struct tar_entry *entry, struct error *e)
 {
-    struct tar_block head = {.type = entry->directory ? '5' : '0',
-                             .magic = "ustar",
-                             .version = {'0', '0'}};
+    struct tar_block head = {
+        .type = entry->directory ? '5' : '0', .magic = "ustar", .version = {'0', '0'}};
     enum err r = name_check(entry->name, e);
     if (r == ERR_OK && (entry->size > SIZE_MAX_OCTAL || !name_split(entry->name, &head))) {
         r = fail(e, ERR_LIMIT, "'%.60s': the path is too long for an archive (%d bytes at most)",

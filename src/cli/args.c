@@ -215,7 +215,7 @@ enum err args_parse(const struct command *command, int argc, char *const *argv,
             r = long_flag(&reader, word + 2);
         } else if (!flags_over && word[0] == '-' && word[1] != '\0') {
             r = short_flags(&reader, word + 1);
-        } else if (command->takes_rest) {
+        } else if (command->takes_rest && (int)args->word_count >= command->args_max) {
             reader.at--;
             rest_take(&reader);
         } else {

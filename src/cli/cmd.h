@@ -37,6 +37,10 @@ int cmd_checkpoint(struct cli *cli);
 int cmd_files_list(struct cli *cli);
 int cmd_files_get(struct cli *cli);
 
+int cmd_shell_start(struct cli *cli);
+int cmd_shell_attach(struct cli *cli);
+int cmd_shell_exec(struct cli *cli);
+
 int cmd_flavor_list(struct cli *cli);
 int cmd_flavor_show(struct cli *cli);
 int cmd_flavor_create(struct cli *cli);

@@ -2,6 +2,7 @@
  * That command looks into the command table and asks the server for names, with a short time
  * limit and without messages.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "base/map.h"
 #include "cli/api.h"
 #include "cli/cmd.h"
 #include "cli/flags.h"
@@ -186,7 +187,7 @@ static void offer_kind(struct cli *cli, enum complete_kind kind, const char *cho
 /* Offers the next word of every command that begins with the words so far. */
 static void offer_commands(struct cli *cli, size_t count, char *const *words, const char *typed)
 {
-    const char *last = "";
+    struct map *offered = map_new();
     struct command_cursor cursor = {0};
     for (const struct command *c = command_next(&cursor); c != NULL; c = command_next(&cursor)) {
         const char *at = c->name;
@@ -196,11 +197,11 @@ static void offer_commands(struct cli *cli, size_t count, char *const *words, co
         }
         at += count == 0 ? 0 : len + 1;
         const char *word = arena_strn(&cli->arena, at, strcspn(at, " "));
-        if (strcmp(word, last) != 0) {
+        if (map_put(offered, word, strlen(word), &cursor) == NULL) {
             offer(typed, word, strchr(at, ' ') == NULL ? c->help : NULL);
         }
-        last = word;
     }
+    map_free(offered);
 }
 
 static const struct flag flags_none = {0};

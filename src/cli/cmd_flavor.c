@@ -31,15 +31,23 @@ static void cell_spot(struct buf *out, const struct doc *item, int64_t now_ms)
     buf_add_str(out, item_true(item, "spot") ? "yes" : "");
 }
 
-/* Writes "a (2 nodes), b (1 node)", the first pool in line first. */
+/* Writes "a (2 nodes), b (1 node)" for each zone, the first pool in line first. */
 static void cell_line(struct buf *out, const struct doc *item, int64_t now_ms)
 {
     (void)now_ms;
     const struct doc *line = item_at(item, "line");
+    const char *before = "";
     for (const struct doc *d = line == NULL ? NULL : line->first; d != NULL; d = d->next) {
         const int64_t nodes = item_number(d, "nodes", 0);
-        buf_addf(out, "%s%s (%" PRId64 " node%s)", d == line->first ? "" : ", ",
-                 item_text(d, "pool"), nodes, nodes == 1 ? "" : "s");
+        const char *zone = item_text(d, "zone");
+        const bool begins = strcmp(zone, before) != 0;
+        buf_addf(out, "%s%s%s%s (%" PRId64 " node%s)",
+                 d == line->first ? ""
+                 : begins         ? "; "
+                                  : ", ",
+                 begins ? zone : "", begins ? ": " : "", item_text(d, "pool"), nodes,
+                 nodes == 1 ? "" : "s");
+        before = zone;
     }
 }
 

@@ -47,11 +47,13 @@ static void cell_state(struct buf *out, const struct doc *item, int64_t now_ms)
     bool troubled = up && item_text(item, "trouble")[0] != '\0';
     bool draining = up && item_true(item, "draining");
     bool moving = up && item_text(item, "pool_next")[0] != '\0';
+    const bool spare = up && item_true(item, "spare");
     const bool leaving = up && item_text(item, "leaving")[0] != '\0';
     buf_add_str(out, troubled   ? "out of service"
                      : leaving  ? "leaving"
                      : draining ? "draining"
                      : moving   ? "moving"
+                     : spare    ? "spare"
                                 : state);
     if (item_true(item, "locked")) {
         buf_add_str(out, ", locked");
@@ -198,6 +200,7 @@ static const struct list_column node_fields[] = {
     {"labels", "labels", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_labels},
     {"address", "address", COLUMN_TEXT, "address", COLUMN_ALWAYS, NULL},
     {"version", "version", COLUMN_TEXT, "version", COLUMN_ALWAYS, NULL},
+    {"limits", "limits", COLUMN_TEXT, "limits", COLUMN_ALWAYS, NULL},
     {"unprevented", "cannot prevent", COLUMN_TEXT, "unprevented", COLUMN_ALWAYS, NULL},
     {"incarnation", "incarnation", COLUMN_NUMBER, "incarnation", COLUMN_WIDE, NULL},
     {"tasks", "attempts", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_task_list},

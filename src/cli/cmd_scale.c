@@ -21,14 +21,14 @@ static void numbers_json(const struct cli *cli, struct json_out *j)
     }
 }
 
-/* Writes the nodes that leave: the flag may be given several times, each with commas. */
-static void remove_json(const struct cli *cli, struct json_out *j)
+/* Writes a list: its flag may be given several times, each with commas. */
+static void list_json(const struct cli *cli, struct json_out *j, const char *name)
 {
     size_t cursor = 0;
     const char *text;
-    json_out_key(j, "remove");
+    json_out_key(j, name);
     json_out_array(j);
-    while ((text = args_each(&cli->args, "remove", &cursor)) != NULL) {
+    while ((text = args_each(&cli->args, name, &cursor)) != NULL) {
         struct str rest = str_of(text);
         while (rest.p != NULL) {
             const struct str one = str_trim(str_cut(rest, ',', &rest));
@@ -47,7 +47,10 @@ static void scale_json(const struct cli *cli, struct buf *out)
     json_out_init(&j, out);
     json_out_object(&j);
     numbers_json(cli, &j);
-    remove_json(cli, &j);
+    list_json(cli, &j, "remove");
+    if (args_has(&cli->args, "zones")) {
+        list_json(cli, &j, "zones");
+    }
     if (busy != NULL) {
         json_out_kv_text(&j, "busy", busy);
     }

@@ -5,9 +5,10 @@
 #include "cli/flags.h"
 
 const struct command *const command_tables[] = {
-    commands_first,  commands_task,   commands_files,   commands_self,   commands_pool,
-    commands_scale,  commands_flavor, commands_account, commands_node,   commands_lock,
-    commands_config, commands_admin,  commands_tls,     commands_screen, NULL,
+    commands_first, commands_task,   commands_files,       commands_self,
+    commands_pool,  commands_scale,  commands_flavor,      commands_account,
+    commands_node,  commands_lock,   commands_config,      commands_admin,
+    commands_tls,   commands_screen, commands_interactive, NULL,
 };
 
 static const struct flag flags_up[] = {
@@ -26,14 +27,18 @@ static const struct flag flags_up[] = {
     {"run-as", 0, FLAG_TEXT, "USER", "as root: run tasks as this user", COMPLETE_NONE, NULL},
     {"task-uids", 0, FLAG_TEXT, "A-B",
      "as root: a user of its own for each task, out of these uids", COMPLETE_NONE, NULL},
-    {"runtime", 0, FLAG_TEXT, "R", "as root: run containers with crun, runc or a path; none: no containers",
-     COMPLETE_NONE, NULL},
+    {"runtime", 0, FLAG_TEXT, "R",
+     "as root: run containers with crun, runc or a path; none: no containers", COMPLETE_NONE, NULL},
     {"image-dirs", 0, FLAG_TEXT, "A:B", "directories from which tasks may take images",
      COMPLETE_NONE, NULL},
     {"allow-binds", 0, FLAG_TEXT, "A:B:rw",
-     "directories that containers may mount; :rw behind one: also for writing", COMPLETE_NONE, NULL},
-    {"plain-registries", 0, FLAG_TEXT, "H:P,…", "registries that speak no TLS", COMPLETE_NONE, NULL},
+     "directories that containers may mount; :rw behind one: also for writing", COMPLETE_NONE,
+     NULL},
+    {"plain-registries", 0, FLAG_TEXT, "H:P,…", "registries that speak no TLS", COMPLETE_NONE,
+     NULL},
     {"image-cache", 0, FLAG_TEXT, "50Gi", "most disk for unpacked images", COMPLETE_NONE, NULL},
+    {"task-pids", 0, FLAG_NUMBER, "N", "most processes and threads of one task (default 8192)",
+     COMPLETE_NONE, NULL},
     {"login", 0, FLAG_BOOL, NULL, "let the next commands talk to this server", COMPLETE_NONE, NULL},
     {0},
 };
@@ -60,7 +65,7 @@ static const struct flag flags_output[] = {
     {0},
 };
 
-static const struct flag flags_spread[] = {
+const struct flag flags_spread[] = {
     {"spread", 0, FLAG_BOOL, NULL, "more slots than a node has: run as several instances",
      COMPLETE_NONE, NULL},
     {0},

@@ -11,6 +11,8 @@ static const struct flag flags_scale[] = {
      NULL},
     {"max", 0, FLAG_NUMBER, "N", "most nodes of a pool that grows and shrinks", COMPLETE_NONE,
      NULL},
+    {"zones", 0, FLAG_LIST, "Z=N,Z=N", "how many of the nodes stand in each zone, or random",
+     COMPLETE_NONE, NULL},
     {"remove", 0, FLAG_LIST, "A,B", "nodes that leave the pool", COMPLETE_NONE, NULL},
     {"busy", 0, FLAG_TEXT, "WORD", BUSY_HELP " (default wait)", COMPLETE_WORDS,
      "wait,requeue,kill,refuse"},

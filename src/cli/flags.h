@@ -33,6 +33,8 @@ extern const struct command commands_node[];
 extern const struct command commands_config[];
 extern const struct command commands_admin[];
 extern const struct command commands_tls[];
+extern const struct command commands_interactive[];
+extern const struct flag flags_spread[];
 extern const struct command commands_screen[];
 extern const struct command commands_self[];
 

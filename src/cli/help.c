@@ -41,6 +41,7 @@ void help_all(FILE *out)
                 out);
     section("Every day", commands_first, out);
     section("Tasks", commands_task, out);
+    section("Inside tasks", commands_interactive, out);
     section("Files of tasks", commands_files, out);
     section("Answers", commands_self, out);
     section("Pools", commands_pool, out);

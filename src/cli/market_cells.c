@@ -92,6 +92,15 @@ void market_cells_line_of_pool(struct buf *out, const struct doc *item, int64_t 
     const int64_t nodes = item_number(line, "nodes", 0);
     buf_addf(out, "number %s of %s for %" PRId64 " node%s", item_text(line, "place"),
              item_text(line, "of"), nodes, nodes == 1 ? "" : "s");
+    const struct doc *zones = item_at(line, "zones");
+    for (const struct doc *d = zones == NULL ? NULL : zones->first; d != NULL; d = d->next) {
+        const char *zone = item_text(d, "zone");
+        if (zone[0] != '\0') {
+            buf_addf(out, "%s%s: %s of %s", d == zones->first ? " (" : ", ", zone,
+                     item_text(d, "place"), item_text(d, "of"));
+            buf_add_str(out, d->next == NULL ? ")" : "");
+        }
+    }
 }
 
 void market_cells_alternatives(struct buf *out, const struct doc *item, int64_t now_ms)

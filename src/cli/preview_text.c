@@ -170,15 +170,28 @@ static void wait_line(const struct lines *lines, const struct doc *task)
     }
 }
 
-/* Writes "would launch 3 nodes in pool burst". */
+/* Writes ", for 4.5 EUR an hour", where the price is known. */
+static void price_add(struct buf *out, const struct doc *item, const char *before)
+{
+    const char *price = item_text(item, "price");
+    const char *currency = item_text(item, "currency");
+    if (price[0] != '\0' && strcmp(price, "0") != 0) {
+        buf_addf(out, ", %s %s%s%s an hour", before, price, currency[0] != '\0' ? " " : "",
+                 currency);
+    }
+}
+
+/* Writes "would launch 3 nodes in pool burst, for 4.5 EUR an hour". */
 static void launch_lines(const struct lines *lines)
 {
     const struct doc *launches = item_at(lines->answer, "launches");
     for (const struct doc *d = launches == NULL ? NULL : launches->first; d != NULL; d = d->next) {
         const int64_t nodes = item_number(d, "nodes", 0);
         verb_add(lines, "launch");
-        buf_addf(lines->out, "%lld node%s in pool %s\n", (long long)nodes, nodes == 1 ? "" : "s",
+        buf_addf(lines->out, "%lld node%s in pool %s", (long long)nodes, nodes == 1 ? "" : "s",
                  item_text(d, "pool"));
+        price_add(lines->out, d, "for");
+        buf_add_char(lines->out, '\n');
     }
 }
 
@@ -190,6 +203,7 @@ static void node_end_line(const struct lines *lines, const struct doc *end)
     buf_addf(lines->out,
              joined ? "node %s of pool %s" : "%s machine of pool %s that has not joined",
              joined ? node->text.p : "a", item_text(end, "pool"));
+    price_add(lines->out, end, "saving");
 }
 
 /* Writes the lines of one kind. `verb`: "stop" for the lists `stops` and `stops_total`. */

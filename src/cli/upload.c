@@ -194,7 +194,8 @@ static must_use enum err entry_take(struct upload_pack *pack, FTS *tree, FTSENT 
     case FTS_SLNONE:
         return fail(e, ERR_INVALID,
                     "'%s' is a link; only files and directories are uploaded: name it in "
-                    "" UPLOAD_IGNORE, name);
+                    "" UPLOAD_IGNORE,
+                    name);
     case FTS_DNR:
     case FTS_ERR:
     case FTS_NS:
@@ -202,7 +203,8 @@ static must_use enum err entry_take(struct upload_pack *pack, FTS *tree, FTSENT 
     default:
         return fail(e, ERR_INVALID,
                     "'%s' is a pipe or a device; only files and directories are uploaded: name it "
-                    "in " UPLOAD_IGNORE, name);
+                    "in " UPLOAD_IGNORE,
+                    name);
     }
 }
 
@@ -241,8 +243,8 @@ static must_use enum err pieces_send(struct cli *cli, struct upload_pack *pack, 
         struct arena arena;
         struct api_reply reply;
         arena_init(&arena);
-        const char *path = arena_fmt(&arena, "/uploads?digest=%s&offset=%" PRIu64 "&size=%" PRIu64, digest,
-                                     offset, pack->bytes);
+        const char *path = arena_fmt(&arena, "/uploads?digest=%s&offset=%" PRIu64 "&size=%" PRIu64,
+                                     digest, offset, pack->bytes);
         const ssize_t n = pread(pack->fd, bytes, UPLOAD_PIECE_MAX, (off_t)offset);
         r = n < 0 ? fail_errno(e, ERR_IO, errno, "cannot read the temporary archive")
                   : api_change(cli, &arena, "PUT", path, (struct str){bytes, (size_t)n}, &reply, e);

@@ -335,6 +335,7 @@ static void pool_tally(const struct core *core, const struct pool *pool, struct 
     while ((node = query_pool_node_next(core, pool->id, after)) != NULL) {
         after = node->id;
         ret->node_count++;
+        ret->spare_count += node_stands_by(node);
         ret->slots_milli += node->slots_milli;
         ret->slots_free += node_takes_work(node) && node->slots_free > 0 ? node->slots_free : 0;
         vector_sum_add(&ret->usable[DIM_SLOTS], node->slots_milli, node_takes_work(node));
@@ -370,6 +371,7 @@ static void check_pools(struct expected *expected)
         struct pool tally;
         pool_tally(core, pool, &tally);
         must(tally.node_count == pool->node_count); /* K4 */
+        must(tally.spare_count == pool->spare_count);
         must(tally.slots_milli == pool->slots_milli);
         must(tally.slots_free == pool->slots_free);
         must(memcmp(tally.usable, pool->usable, sizeof pool->usable) == 0);

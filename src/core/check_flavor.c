@@ -33,9 +33,12 @@ static uint32_t check_pools(const struct core *core, const struct flavor *flavor
         must(pool->node_memory_bytes == flavor->memory_bytes);
         must((pool->sold_nodes > 0) == (pool->sold_wait_ms != 0));
         expect(core, counts, ORDER_FLAVOR_POOL, (struct okey){{flavor->id.v, id}});
-        if (pool->sold_wait_ms != 0) {
-            expect(core, counts, ORDER_FLAVOR_WAIT,
-                   (struct okey){{flavor->id.v, (uint64_t)pool->sold_wait_ms, id}});
+        must((pool->sold_zones != 0) == (pool->sold_wait_ms != 0));
+        for (uint32_t i = 0; i < flavor->zone_count; i++) {
+            if ((pool->sold_zones >> i & 1) != 0) {
+                expect(core, counts, ORDER_FLAVOR_WAIT,
+                       (struct okey){{flavor->id.v, i, (uint64_t)pool->sold_wait_ms, id}});
+            }
         }
         count++;
     }

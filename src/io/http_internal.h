@@ -16,6 +16,7 @@
 #include "base/vec.h"
 #include "io/http_server.h"
 #include "io/http_stream.h"
+#include "io/http_upgrade.h"
 #include "io/http_url.h"
 
 #include <gnutls/abstract.h>
@@ -31,6 +32,7 @@ enum http_phase {
     HTTP_ANSWERED,
     HTTP_STREAMING,
     HTTP_ENDED,
+    HTTP_UPGRADED, /* answered 101; see http_upgrade.c */
 };
 
 struct http_answer_field {
@@ -100,6 +102,8 @@ struct http_request {
     unsigned status;
     struct MHD_Response *response; /* made, and not yet queued */
     struct http_stream stream;
+    http_upgraded_fn upgraded; /* NULL: none, or called already */
+    void *upgraded_ctx;
 };
 
 struct http_server {
@@ -124,7 +128,8 @@ struct http_server {
     bool room;
     bool resumed; /* a request was resumed since the library last ran */
     bool closing;
-    uint64_t calls; /* calls of handlers so far */
+    uint64_t calls;    /* calls of handlers so far */
+    unsigned upgrades; /* connections that left HTTP and were not ended */
     struct http_request *live;
     struct http_request *spares;
     size_t spare_count;
@@ -154,6 +159,9 @@ void http_conn_notify(void *cls, struct MHD_Connection *connection, void **socke
 
 /* Looks at all connections for clients that left without the library noticing. */
 void http_conn_sweep(void *ctx);
+
+/* http_upgrade.c: the client of an upgrade left before the answer was out. */
+void http_upgrade_lost(struct http_request *request);
 
 /* http_listen.c: makes the listening socket of the options. */
 must_use enum err http_listen(const struct http_server_options *options, int *ret_fd,

@@ -289,6 +289,8 @@ static void completed(void *cls, struct MHD_Connection *connection, void **con_c
     } else if (request->phase == HTTP_STREAMING && request->stream.on_gone != NULL) {
         server->calls++;
         request->stream.on_gone(request->stream.ctx);
+    } else if (request->phase == HTTP_UPGRADED) {
+        http_upgrade_lost(request);
     }
     http_request_drop(request);
 }
@@ -302,7 +304,7 @@ static struct MHD_Daemon *daemon_start(struct http_server *server, int fd)
     /* A connection above connections_max gets an answer that says so. A connection above this limit
      * waits in the backlog. */
     unsigned limit = options->connections_max + http_guard_extra(options->connections_max);
-    unsigned flags = MHD_USE_EPOLL | MHD_USE_TURBO | MHD_ALLOW_SUSPEND_RESUME;
+    unsigned flags = MHD_USE_EPOLL | MHD_USE_TURBO | MHD_ALLOW_SUSPEND_RESUME | MHD_ALLOW_UPGRADE;
     const struct MHD_OptionItem plain[] = {{MHD_OPTION_END, 0, NULL}};
     struct MHD_OptionItem secure[] = {
         {MHD_OPTION_HTTPS_CERT_CALLBACK2, 0, (void *)http_tls_retrieve},
@@ -369,6 +371,8 @@ void http_server_free(struct http_server *server)
         return;
     }
     server->closing = true;
+    must(server->upgrades == 0);
+    pump(server); /* the library closes the connections whose upgrade ended */
     for (struct http_request *request = server->live; request != NULL; request = request->next) {
         http_server_resume(request); /* the library cannot stop with suspended connections */
     }

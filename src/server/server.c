@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "server/server.h"
 
+#include "compat/qarnot/qarnot.h"
 #include "base/inert.h"
 #include "base/log.h"
 #include "server/secrets.h"
@@ -420,6 +421,7 @@ static enum err server_open(struct server *server, struct error *e)
         .listen_host = server->o.address,
         .dir = server->o.dir,
         .tls = server_tls_http(server->tls),
+        .mounts = {&qarnot_mount, 1},
     });
     server->prune = loop_timer_new(server->loop, prune_due, server);
     server->stop = loop_timer_new(server->loop, stop_due, server);
@@ -431,6 +433,9 @@ static enum err server_open(struct server *server, struct error *e)
 /* The reverse of server_open(). Every part may be missing. */
 static void server_close(struct server *server)
 {
+    if (server->api != NULL) {
+        api_stop(server->api);
+    }
     http_server_free(server->http);
     server->http = NULL;
     if (server->local != NULL) {

@@ -3,7 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spec/pool_provider.h"
 
+#include "core/model/limits.h"
 #include "core/model/names.h"
+#include "core/model/pool_zones.h"
 #include "spec/object_read.h"
 #include "spec/pool_ec2.h"
 
@@ -120,12 +122,36 @@ static void slurm_check(const struct doc_value *provider, const struct pool_spec
     }
 }
 
-void pool_provider_check(const struct doc_value *provider, const struct pool_spec *spec)
+/* `random` says what holds without zones. */
+static void zones_check(const struct doc_value *provider, struct pool_spec *spec)
+{
+    char zone[NAME_LEN_MAX + 1];
+    uint32_t count;
+    if (spec->zone_count == 1 && strcmp(spec->zones[0], "random") == 0) {
+        spec->zone_count = 0;
+    }
+    for (uint32_t i = 0; i < spec->zone_count; i++) {
+        if (!pool_zones_read(spec->zones[i], zone, &count)) {
+            fields_problem_in(provider, "zones",
+                              "a zone and a number of nodes is wanted, like a=2, not '%.40s'",
+                              spec->zones[i]);
+            return;
+        }
+    }
+    if (!pool_zones_sound(spec)) {
+        fields_problem_in(provider, "zones",
+                          "each zone once, and %u nodes in all, as 'nodes' says, are wanted",
+                          spec->nodes_fixed);
+    }
+}
+
+void pool_provider_check(const struct doc_value *provider, struct pool_spec *spec)
 {
     if (spec->nodes_min > spec->nodes_max) {
         fields_problem_in(provider, "min", "it is %u and max is %u; a min up to the max would do",
                           spec->nodes_min, spec->nodes_max);
     }
+    zones_check(provider, spec);
     owners_check(provider, spec);
     if (spec->provider == POOL_EXEC) {
         command_check(provider, spec);

@@ -9,4 +9,4 @@
 bool pool_provider_type_known(const struct doc_value *provider);
 
 /* Notes settings that the type of the provider does not take, and settings that it needs and lacks. */
-void pool_provider_check(const struct doc_value *provider, const struct pool_spec *spec);
+void pool_provider_check(const struct doc_value *provider, struct pool_spec *spec);

@@ -114,7 +114,8 @@ enum agent_order_type {
     AGENT_STOP,
     AGENT_PING,
     AGENT_BYE,
-    AGENT_ASK,   /* the server wants to know something; the answer is a request of its own */
+    AGENT_ASK, /* the server wants to know something; the answer is a request of its own */
+    AGENT_TUNNEL,
     AGENT_OTHER, /* a type that this build does not know; the answer is a `refused` report */
 };
 
@@ -144,6 +145,8 @@ struct agent_start {
     uint64_t devices; /* one bit for each device */
     int64_t cpu_milli;
     int64_t memory_bytes;
+    int64_t cpu_limit_milli;    /* most of the processors; 0: no limit */
+    int64_t memory_limit_bytes; /* 0: no limit */
     const char *pool;
     const char *node;
     uint32_t rank;
@@ -152,12 +155,27 @@ struct agent_start {
     uint32_t master_port;
     int64_t grace_ms;
     uint64_t output_max; /* bytes kept of each stream */
+    bool terminal;       /* a shell task: runs under a terminal to which people attach */
 };
 
 struct agent_stop {
     struct attempt_key key;
     int64_t grace_ms;
     enum end_cause cause; /* END_NONE: a cause that this build does not know */
+};
+
+enum { AGENT_TUNNEL_ID_LEN = 32, AGENT_TUNNEL_WHAT_MAX = 16 };
+
+/* Opens a connection from the node to the server that carries bytes of a process or port. */
+struct agent_tunnel {
+    struct attempt_key key;  /* of an attempt that runs on the node */
+    const char *id;          /* hex digits; names the tunnel at the server */
+    const char *what;        /* "exec", "attach" or "port" */
+    const char *const *argv; /* exec: the program */
+    uint32_t argv_count;
+    const char *terminal; /* exec, attach: "24x80", rows and columns; "": no terminal */
+    const char *term;     /* the value of TERM; "": none */
+    uint32_t port; /* port: on the node's own address 127.0.0.1; 0: the attempt's WEIR_PORT */
 };
 
 /* A question about the files of an instance, or another one of `what`. The agent answers with
@@ -186,6 +204,7 @@ struct agent_order {
         struct {
             const char *why;
         } bye;
+        struct agent_tunnel tunnel;
         struct {
             const char *type;
             struct attempt_key key; /* all 0: the order names no attempt */
@@ -226,7 +245,8 @@ struct agent_report {
     uint64_t err_bytes;
     int64_t cpu_ms;
     int64_t memory_peak_bytes;
-    const char *text; /* `message` or `why` of the JSON */
+    bool out_of_memory; /* of AGENT_ENDED: ended by the kernel, because it was over its memory */
+    const char *text;   /* `message` or `why` of the JSON */
 };
 
 struct agent_batch {

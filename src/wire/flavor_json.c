@@ -40,10 +40,12 @@ void flavor_json(struct json_out *j, const struct core *core, const struct flavo
     json_out_end(j);
     sold_out_json(j, core, flavor);
     json_out_put(j, "line:[");
-    for (const struct pool *pool = soldout_line_next(core, flavor->id, NULL); pool != NULL;
-         pool = soldout_line_next(core, flavor->id, pool)) {
-        json_out_put(j, "{pool:%s,nodes:%u,since:%td}", query_pool_name(core, pool->id),
-                     pool->sold_nodes, pool->sold_wait_ms);
+    for (uint32_t i = 0; i < flavor->zone_count; i++) {
+        for (const struct pool *pool = soldout_line_next(core, flavor->id, i, NULL); pool != NULL;
+             pool = soldout_line_next(core, flavor->id, i, pool)) {
+            json_out_put(j, "{zone:%s,pool:%s,nodes:%u,since:%td}", query_flavor_zone(flavor, i),
+                         query_pool_name(core, pool->id), pool->sold_nodes, pool->sold_wait_ms);
+        }
     }
     json_out_put(j, "],spec:");
     object_json_flavor(j, &spec);
@@ -69,8 +71,17 @@ static void line_json(struct json_out *j, const struct core *core, const struct 
         json_out_null(j);
         return;
     }
-    json_out_put(j, "{place:%u,of:%u,nodes:%u,since:%td,retry_at:%td}", place, of, pool->sold_nodes,
-                 pool->sold_wait_ms, soldout_asked_ms(core, pool));
+    json_out_put(j, "{place:%u,of:%u,nodes:%u,since:%td,retry_at:%td,zones:[", place, of,
+                 pool->sold_nodes, pool->sold_wait_ms, soldout_asked_ms(core, pool));
+    const struct flavor *flavor = query_flavor(core, pool->flavor);
+    for (uint32_t i = 0; i < flavor->zone_count; i++) {
+        const uint32_t there = soldout_place_in(core, pool, i, &of);
+        if (there > 0) {
+            json_out_put(j, "{zone:%s,place:%u,of:%u}", query_flavor_zone(flavor, i), there, of);
+        }
+    }
+    json_out_end(j);
+    json_out_end(j);
 }
 
 static void alternatives_json(struct json_out *j, const struct core *core, const struct pool *pool,

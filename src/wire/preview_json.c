@@ -79,21 +79,39 @@ static void waits_json(struct json_out *j, const struct preview *preview, struct
     json_out_end(j);
 }
 
-/* The machines that pools would ask for, and those that would end. */
-static void machines_json(struct json_out *j, const struct preview *preview)
+/* What so many nodes of the pool cost in an hour, by the price of its flavor; 0: the price is not known. */
+static void price_json(struct json_out *j, const struct core *core, pool_id id, uint32_t nodes,
+                       struct arena *arena)
 {
+    const struct pool *pool = query_pool(core, id);
+    struct flavor_spec spec = {.currency = ""};
+    int64_t price;
+    if (pool != NULL && pool->flavor.v != 0) {
+        query_flavor_spec(core, pool->flavor, arena, &spec);
+    }
+    if (__builtin_mul_overflow(spec.price_milli, (int64_t)nodes, &price)) {
+        price = 0;
+    }
+    json_out_put(j, "price:%.3ld,currency:%s}", price, spec.currency);
+}
+
+/* The machines that pools would ask for, and those that would end. */
+static void machines_json(struct json_out *j, const struct preview *preview, struct arena *arena)
+{
+    const struct core *core = preview->after;
     json_out_put(j, "launches_total:%u,launches:[", preview->launch_total);
     for (uint32_t i = 0; i < preview->launch_count; i++) {
         const struct preview_launch *launch = &preview->launches[i];
-        json_out_put(j, "{pool:%s,nodes:%u}", query_pool_name(preview->after, launch->pool),
-                     launch->nodes);
+        json_out_put(j, "{pool:%s,nodes:%u,", query_pool_name(core, launch->pool), launch->nodes);
+        price_json(j, core, launch->pool, launch->nodes, arena);
     }
     json_out_end(j);
     json_out_put(j, "node_ends_total:%u,node_ends:[", preview->machine_end_total);
     for (uint32_t i = 0; i < preview->machine_end_count; i++) {
         const struct preview_machine_end *end = &preview->machine_ends[i];
-        json_out_put(j, "{pool:%s,node:%s}", query_pool_name(preview->after, end->pool),
-                     end->node.v == 0 ? NULL : query_node_name(preview->after, end->node));
+        json_out_put(j, "{pool:%s,node:%s,", query_pool_name(core, end->pool),
+                     end->node.v == 0 ? NULL : query_node_name(core, end->node));
+        price_json(j, core, end->pool, 1, arena);
     }
     json_out_end(j);
 }
@@ -112,7 +130,7 @@ void preview_json(struct json_out *j, const struct preview *preview, struct aren
     ends_json(j, preview, arena);
     starts_json(j, preview, arena);
     waits_json(j, preview, arena);
-    machines_json(j, preview);
+    machines_json(j, preview, arena);
     const char *warnings[QUOTA_WARN_MAX];
     const uint32_t warned = preview->quota_account.v == 0
                                 ? 0

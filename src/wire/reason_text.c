@@ -194,6 +194,9 @@ static const char *away_word(const struct node *node)
         return "on its way to another pool";
     }
     const bool troubled = node->state == NODE_UP && node->troubled;
+    if (node->state == NODE_UP && node->spare && !troubled) {
+        return "spare";
+    }
     return troubled ? "out of service" : names_node_state((enum node_state)node->state);
 }
 

@@ -52,6 +52,7 @@ bool start_order_fill(const struct core *core, const struct effect *effect, stru
     struct task_spec spec;
     query_task_spec(core, task->id, arena, &spec);
     group_env(core, task, effect->key.index, arena, &spec);
+    const struct request *request = query_instance_request(core, instance);
     bool gang = task->gang != 0 && task->instance_count > 1;
     *ret = (struct agent_order){
         .type = AGENT_START,
@@ -75,6 +76,10 @@ bool start_order_fill(const struct core *core, const struct effect *effect, stru
                 .devices = instance->devices,
                 .cpu_milli = instance->cpu_milli,
                 .memory_bytes = instance->memory_bytes,
+                /* Processors that came with the slots are a weight, so that no processor idles.
+                 * Memory cannot be taken back, so all of it is a limit. */
+                .cpu_limit_milli = request->cpu_milli > 0 ? instance->cpu_milli : 0,
+                .memory_limit_bytes = instance->memory_bytes,
                 .pool = query_pool_name(core, task->pool),
                 .node = query_node_name(core, instance->node),
                 .rank = gang ? effect->key.index : 0,
@@ -84,6 +89,7 @@ bool start_order_fill(const struct core *core, const struct effect *effect, stru
                     gang ? MASTER_PORT_FIRST + (uint32_t)(task->id.v % MASTER_PORT_COUNT) : 0,
                 .grace_ms = task->grace_ms,
                 .output_max = AGENT_STREAM_BYTES_MAX,
+                .terminal = task->kind == TASK_SHELL,
             },
     };
     return true;

@@ -184,11 +184,13 @@ void state_json_node(struct json_out *j, const struct core *core, const struct n
     query_node_spec(core, node->id, arena, &spec);
     const struct launch *launch = query_launch(core, node->launch);
     const bool leaves = launch != NULL && launch->leave != LEAVE_NOT;
-    json_out_put(j, "{name:%s,pool:%s,state:%s,draining:%i,drain_by:%td,leaving:%s,locked:%i",
+    json_out_put(j,
+                 "{name:%s,pool:%s,state:%s,draining:%i,drain_by:%td,leaving:%s,locked:%i,spare:%i",
                  query_node_name(core, node->id), query_pool_name(core, node->pool),
                  names_node_state((enum node_state)node->state), node->draining, node->drain_by_ms,
-                 leaves ? query_launch_words(launch) : "", node->locked);
-    json_out_put(j, "trouble:%s,unprevented:%s", spec.trouble, spec.unprevented);
+                 leaves ? query_launch_words(launch) : "", node->locked, node->spare);
+    json_out_put(j, "trouble:%s,unprevented:%s,limits:%s", spec.trouble, spec.unprevented,
+                 spec.limits);
     part_json_labels(j, "labels", spec.labels, spec.label_count);
     node_pool_json(j, core, node);
     node_resources_json(j, core, node);

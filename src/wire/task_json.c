@@ -4,6 +4,7 @@
 #include "wire/explain_json.h"
 #include "wire/fallback_json.h"
 
+#include "base/amount.h"
 #include "base/must.h"
 #include "core/sched/explain/explain.h"
 #include "wire/attempt_key.h"
@@ -150,14 +151,20 @@ static void course_json(struct json_out *j, const struct task *task)
     counts_json(j, task);
 }
 
-/* Says why the program could not be started; null where the program was started. */
+/* Says why the program could not be started, or that it was over its memory; else null. An agent that
+ * reports such an end gives the limit as the peak. */
 static void message_json(struct json_out *j, const char *program, const struct instance *instance)
 {
     struct error e;
+    const bool said = instance->cause == END_SPAWN || instance->cause == END_MEMORY;
     if (instance->cause == END_SPAWN) {
         (void)fail_errno(&e, ERR_IO, instance->exit_code, "cannot execute '%s'", program);
+    } else if (instance->cause == END_MEMORY) {
+        char bytes[AMOUNT_TEXT_MAX];
+        amount_bytes_text(instance->memory_peak_bytes, bytes);
+        (void)fail(&e, ERR_LIMIT, "killed: used more than its %s of memory", bytes);
     }
-    json_out_kv_text(j, "message", instance->cause == END_SPAWN ? e.text : NULL);
+    json_out_kv_text(j, "message", said ? e.text : NULL);
 }
 
 /* Says for whom the attempt was evicted; null where it was not. Only the last eviction of a task is

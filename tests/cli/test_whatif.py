@@ -41,7 +41,7 @@ def test_a_call_of_the_api_is_tried(weir):
     assert "would wait: pool 'burst' was deleted" in tried(weir, "DELETE", "/pools/burst?force=true")
     answer = weir.api("POST", "whatif", {"method": "PATCH", "path": "/api/v1/pools/burst", "body": {"paused": False}})
     assert answer.status == 200
-    assert (answer.json["launches_total"], answer.json["launches"]) == (2, [{"pool": "burst", "nodes": 2}])
+    assert (answer.json["launches_total"], answer.json["launches"]) == (2, [{"pool": "burst", "nodes": 2, "price": 0, "currency": ""}])
     assert (answer.json["node_ends_total"], answer.json["node_ends"]) == (0, [])
 
 
@@ -79,3 +79,14 @@ def test_a_smaller_maximum_ends_nodes(weir_factory):
     said = weir.weir("whatif", "pool", "edit", "burst", "--min", 0, "--max", 1, check=False)
     assert re.fullmatch(r"would end node burst-[12] of pool burst\n", said.stdout), said.stdout + said.stderr
     assert weir.weir("pool", "edit", "burst", "--max", 1, "--dry-run", check=False).returncode not in (0, 8)
+
+
+def test_nodes_have_their_price(weir):
+    weir.weir("flavor", "create", "fine", "--slots", 1, "--price", "1.5", "--currency", "EUR")
+    said = tried(weir, "pool", "create", "priced", "--provider", "local", "--flavor", "fine", "--min", 3, "--max", 4)
+    assert "would launch 3 nodes in pool priced, for 4.5 EUR an hour\n" in said
+    weir.weir("pool", "create", "priced", "--provider", "local", "--flavor", "fine", "--min", 1, "--max", 1)
+    weir.wait_until(lambda: weir.api("GET", "nodes?pool=priced").json["items"], "its node")
+    node = weir.api("GET", "nodes?pool=priced").json["items"][0]["name"]
+    said = tried(weir, "pool", "edit", "priced", "--min", 0, "--max", 0)
+    assert f"would end node {node} of pool priced, saving 1.5 EUR an hour\n" in said

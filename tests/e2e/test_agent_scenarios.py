@@ -125,3 +125,32 @@ def test_reconnect_triggers_schedule(cluster):
     task = submit(s, "true")
     start(s, "n1")
     s.wait_state(task, "completed")
+
+
+def test_a_failing_check_of_the_site_takes_the_node_out_of_service(cluster):
+    s = cluster()
+    check, bad = s.root / "check", s.root / "bad"
+    check.write_text(f"#!/bin/sh\nif [ -e {bad} ]; then echo 'some noise' >&2; cat {bad} >&2; exit 3; fi\n")
+    check.chmod(0o755)
+    bad.write_text("the fan of GPU 2 stands still\n")
+    s.agent("n1", "agent", "--server", s.url, "--pool", "default", "--join-token-file", str(s.dir / "join.token"), "--slots", "2",
+            "--fake-gpus", "0", "--health-check", str(check), "--health-every", "1s")
+    node = lambda: s.api("GET", "nodes/n1").json  # noqa: E731
+    s.wait_until(lambda: s.api("GET", "nodes/n1").status == 200, "the node")
+    assert "the fan of GPU 2 stands still" in node()["trouble"] and "exit code 3" in node()["trouble"]
+    task = submit(s, "true")
+    assert s.task(task)["state"] == "pending"
+    bad.unlink()
+    s.wait_state(task, "completed")
+    go, wait = gate(s, "go")
+    running = submit(s, *wait)
+    s.wait_state(running, "running")
+    bad.write_text("no route to the storage\n")
+    s.wait_until(lambda: "no route to the storage" in node()["trouble"], "the words")
+    waiting = submit(s, "true")
+    assert s.task(running)["state"] == "running" and s.task(waiting)["state"] == "pending"
+    go.touch()
+    s.wait_state(running, "completed")  # what runs goes on to its end
+    assert s.task(waiting)["state"] == "pending"
+    bad.unlink()
+    s.wait_state(waiting, "completed")

@@ -131,3 +131,25 @@ def test_all_nodes_are_replaced_one_at_a_time(weir):
     w.wait_until(lambda: wrote(out, task)[-1] in nodes(w, "train"), "the task runs on a new node")
     (out / "go").touch()
     w.weir("wait", task)
+
+
+def zones_of(w, pool):
+    items = w.api("GET", f"nodes?pool={pool}").json["items"]
+    return sorted(node["labels"]["zone"] for node in items if node["state"] == "up")
+
+
+def test_each_zone_has_its_number_of_nodes(weir):
+    w = weir()
+    w.weir("flavor", "create", "small", "--slots", "1", "--zones", "a,b,c")
+    zoned = ["--provider", "local", "--flavor", "small"]
+    answer = w.weir("pool", "create", "train", *zoned, "--nodes", "3", "--zones", "a=2,b=2", check=False)
+    assert answer.returncode == 2 and "3 nodes in all" in answer.stderr
+    answer = w.weir("pool", "create", "train", *zoned, "--nodes", "3", "--zones", "a=2,x=1", check=False)
+    assert answer.returncode == 2 and "no such zone" in answer.stderr
+    w.weir("pool", "create", "train", *zoned, "--nodes", "3", "--zones", "a=2,b=1")
+    w.wait_until(lambda: zones_of(w, "train") == ["a", "a", "b"], "two nodes in a, one in b")
+    w.weir("pool", "scale", "train", "--nodes", "4", "--zones", "a=1,b=2,c=1")
+    w.wait_until(lambda: zones_of(w, "train") == ["a", "b", "b", "c"], "one in a, two in b, one in c")
+    answer = w.weir("pool", "scale", "train", "--nodes", "5", check=False)
+    assert answer.returncode == 2 and "sum to the 5 nodes" in answer.stderr
+    assert w.api("GET", "pools/train").json["provider"]["zones"] == ["a=1", "b=2", "c=1"]

@@ -26,6 +26,7 @@ static void cloud_set(struct world *world, const struct pool *pool)
     spec.nodes_max = dice_roll(&world->lives, NODES_MAX_ROLL + 1);
     spec.nodes_min = dice_roll(&world->lives, spec.nodes_max + 1);
     spec.node_idle_ms = dice_roll(&world->lives, 3) * 5000;
+    spec.spare_nodes = dice_roll(&world->lives, 4) == 0 ? 1 : 0;
     struct input in = {.type = pool == NULL ? INPUT_POOL_CREATE : INPUT_POOL_EDIT};
     in.pool.spec = &spec;
     in.pool.pool = pool == NULL ? (pool_id){0} : pool->id;

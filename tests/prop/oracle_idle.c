@@ -105,7 +105,7 @@ static bool behind_of(const struct pool *pool, const struct task *holder, const 
 
 static bool usable(const struct node *node)
 {
-    return node->state == NODE_UP && !node->draining && node->pool_next.v == 0;
+    return node->state == NODE_UP && !node->draining && !node->spare && node->pool_next.v == 0;
 }
 
 /* True when this node could ever be a place of the holder. */

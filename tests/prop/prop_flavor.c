@@ -59,7 +59,8 @@ static void flavor_roll(struct market *market, uint32_t which)
     spec.price_milli = dice_roll(&world->dice, 5000);
     struct input in = {.type = INPUT_FLAVOR_SET, .flavor = {.spec = &spec}};
     in.flavor.flavor = known != NULL ? known->id : (flavor_id){0};
-    must_step(market, in);
+    (void)world_step(&market->world,
+                     in); /* refused while a pool has nodes in a zone that would go */
 }
 
 static void pool_roll(struct market *market, uint32_t which)
@@ -77,6 +78,21 @@ static void pool_roll(struct market *market, uint32_t which)
     spec.max_starting_ms = 600000;
     spec.paused = known != NULL && !market->plenty && dice_once_in(&world->dice, 3);
     spec.flavor = flavor_names[which % FLAVORS];
+    const struct flavor *flavor = query_flavor_named(world->core, spec.flavor);
+    if (flavor != NULL && dice_once_in(&world->dice, 3) &&
+        query_flavor_zone(flavor, 0)[0] != '\0') {
+        const char **zones = arena_new(&world->arena, const char *, FLAVOR_ZONES_MAX);
+        for (uint32_t i = 0; i < flavor->zone_count; i++) {
+            const uint32_t nodes = dice_roll(&world->dice, 3);
+            zones[i] = arena_fmt(&world->arena, "%s=%u", query_flavor_zone(flavor, i), nodes);
+            spec.nodes_fixed += nodes;
+        }
+        spec.zones = zones;
+        spec.zone_count = spec.nodes_fixed > 0 ? flavor->zone_count : 0;
+        spec.nodes_min = spec.nodes_fixed > 0 ? spec.nodes_fixed : spec.nodes_min;
+        spec.nodes_max = spec.nodes_fixed > 0 ? spec.nodes_fixed : spec.nodes_max;
+    }
+    spec.grow_period_ms = dice_once_in(&world->dice, 4) ? 5000 : 0;
     struct input in = {.type = known == NULL ? INPUT_POOL_CREATE : INPUT_POOL_EDIT,
                        .pool = {.spec = &spec}};
     in.pool.pool = known != NULL ? known->id : (pool_id){0};
@@ -202,16 +218,21 @@ static void pass(struct market *market, pool_id id)
 {
     struct world *world = &market->world;
     const struct pool *pool = query_pool(world->core, id);
-    const flavor_id flavor = pool->flavor;
-    const struct pool *first =
-        flavor.v != 0 ? soldout_first(world->core, flavor, world->now_ms) : NULL;
-    const pool_id ahead = first != NULL ? first->id : id;
+    const struct flavor *flavor = query_flavor(world->core, pool->flavor);
+    pool_id ahead[FLAVOR_ZONES_MAX];
+    for (uint32_t i = 0; flavor != NULL && i < flavor->zone_count; i++) {
+        const struct pool *first = soldout_first(world->core, flavor->id, i, world->now_ms);
+        ahead[i] = first != NULL ? first->id : id;
+    }
     arena_clear(&world->arena);
     must_step(market, (struct input){.type = INPUT_PASS, .pass = {.pool = id, .work_max = 1000}});
     for (size_t i = 0; i < world->facts.count; i++) {
         const struct fact *fact = &world->facts.at[i];
         if (fact->type == FACT_LAUNCH_ASKED) {
-            law(ahead.v == id.v, "the pool that waits longest is served first");
+            flavor = query_flavor(world->core, query_pool(world->core, id)->flavor);
+            const int zone = query_flavor_zone_named(flavor, fact->launch.zone);
+            law(zone >= 0, "nodes are asked for in a zone of the flavor");
+            law(ahead[zone].v == id.v, "the pool that waits longest in a zone is served first");
             market->asked++;
         }
     }

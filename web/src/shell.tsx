@@ -13,6 +13,7 @@ import { Search, searching } from './search';
 import { applyTheme, nextTheme, theme } from './theme';
 import { Button, Empty, ErrorBox, Field } from './ui/base';
 import { Asked, Dialog } from './ui/dialog';
+import { PriorityAsked } from './views/task_actions';
 
 export const helping = signal(false);
 
@@ -143,6 +144,7 @@ export function Shell() {
       </main>
       {searching.value && <Search />}
       {helping.value && <Help />}
+      <PriorityAsked />
       <Asked />
     </>
   );

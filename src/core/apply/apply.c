@@ -173,6 +173,7 @@ void apply(struct core *core, const struct fact *fact)
         [FACT_FLAVOR_WAITS] = apply_pool_waits,
         [FACT_NODE_MOVED] = membership_moved,
         [FACT_NODE_LEAVING] = apply_leave_node,
+        [FACT_NODE_SPARE] = apply_leave_spare,
         [FACT_NODE_LOCKED] = apply_leave_locked,
         [FACT_POOL_REPLACING] = apply_leave_replacing,
         [FACT_NODE_FORGOTTEN] = apply_leave_forgotten,

@@ -42,6 +42,7 @@ void apply_pool_pass(struct core *core, const struct fact *fact);
 void apply_node_edited(struct core *core, const struct fact *fact);
 void apply_leave_node(struct core *core, const struct fact *fact);
 void apply_leave_locked(struct core *core, const struct fact *fact);
+void apply_leave_spare(struct core *core, const struct fact *fact);
 void apply_leave_replacing(struct core *core, const struct fact *fact);
 void apply_leave_forgotten(struct core *core, const struct fact *fact);
 void apply_task_submitted(struct core *core, const struct fact *fact);

@@ -37,6 +37,17 @@ void apply_leave_locked(struct core *core, const struct fact *fact)
     }
 }
 
+void apply_leave_spare(struct core *core, const struct fact *fact)
+{
+    struct node before;
+    struct node *node = change_node_open(core, fact->node_spare.node, &before);
+    must(node->state != NODE_REMOVED);
+    must(!fact->node_spare.spare || (node->instance_count == 0 && node->claim_count == 0));
+    node->spare = fact->node_spare.spare;
+    change_node_close(core, node, &before);
+    change_pool_due(core, node->pool);
+}
+
 void apply_leave_replacing(struct core *core, const struct fact *fact)
 {
     change_pool_replacement_set(core, fact->replacing.pool, &fact->replacing.row,

@@ -68,7 +68,8 @@ void apply_pool_released(struct core *core, const struct fact *fact)
 
 void apply_pool_waits(struct core *core, const struct fact *fact)
 {
-    soldout_wait_set(core, fact->flavor_waits.pool, fact->flavor_waits.nodes, fact->time_ms);
+    soldout_wait_set(core, fact->flavor_waits.pool, fact->flavor_waits.nodes,
+                     fact->flavor_waits.zones, fact->time_ms);
 }
 
 void apply_pool_wake(struct core *core, const struct fact *fact)

@@ -57,6 +57,8 @@ enum verdict decide_life_close(struct step *step);
 enum verdict decide_life_delete(struct step *step);
 enum verdict decide_life_restore(struct step *step);
 enum verdict decide_scale(struct step *step);
+/* After an edit of a pool with a number of nodes for each zone: nodes above the number of their zone leave. */
+enum verdict decide_scale_zones(struct step *step, pool_id pool);
 enum verdict decide_replace(struct step *step);
 
 /* May the pool (NULL: a new one) have the flavor that the spec names? */

@@ -7,6 +7,7 @@
 #include "core/model/ec2_subnet.h"
 #include "core/model/flavor.h"
 #include "core/model/object.h"
+#include "core/model/pool_zones.h"
 #include "core/model/reason.h"
 #include "core/model/spec_limits.h"
 #include "core/model/table.h"
@@ -75,19 +76,42 @@ static bool subnets_fit(const struct flavor_spec *flavor, const struct pool_spec
     return true;
 }
 
-/* The pools of the flavor must have a subnet for each of its new zones. */
-static enum verdict subnets_check(struct step *step, const struct flavor *flavor,
-                                  const struct flavor_spec *spec)
+/* Has the flavor each zone in which the pool has nodes? */
+static enum verdict zones_check(struct step *step, const struct flavor_spec *flavor,
+                                const struct pool_spec *pool, pool_id id)
+{
+    char zone[NAME_LEN_MAX + 1];
+    uint32_t count;
+    for (uint32_t i = 0; i < pool->zone_count; i++) {
+        bool known = false;
+        must(pool_zones_read(pool->zones[i], zone, &count));
+        for (uint32_t j = 0; flavor != NULL && j < flavor->zone_count; j++) {
+            known |= strcmp(flavor->zones[j], zone) == 0;
+        }
+        if (!known) {
+            step_refuse(step, REASON_UNKNOWN_ZONE, zone)->pool = id;
+            return id.v != 0 ? VERDICT_CONFLICT : VERDICT_REFUSED;
+        }
+    }
+    return VERDICT_OK;
+}
+
+/* The new zones of a flavor must suit its pools: each zone with a number of nodes stays, and each zone has a subnet. */
+static enum verdict pools_check(struct step *step, const struct flavor *flavor,
+                                const struct flavor_spec *spec)
 {
     const struct core *core = step->core;
     for (const struct pool *pool = query_flavor_pool_next(core, flavor->id, (pool_id){0});
-         pool != NULL && spec->provider == POOL_EC2;
-         pool = query_flavor_pool_next(core, flavor->id, pool->id)) {
+         pool != NULL; pool = query_flavor_pool_next(core, flavor->id, pool->id)) {
         struct pool_spec of;
         query_pool_spec(core, pool->id, step->out->arena, &of);
-        if (!subnets_fit(spec, &of)) {
+        if (spec->provider == POOL_EC2 && !subnets_fit(spec, &of)) {
             step_refuse(step, REASON_FLAVOR_SUBNETS, spec->name)->pool = pool->id;
             return VERDICT_CONFLICT;
+        }
+        const enum verdict verdict = zones_check(step, spec, &of, pool->id);
+        if (verdict != VERDICT_OK) {
+            return verdict;
         }
     }
     return VERDICT_OK;
@@ -113,7 +137,7 @@ enum verdict decide_flavor_set(struct step *step)
     }
     enum verdict verdict = flavor == NULL ? new_check(step, spec) : edit_check(step, flavor, spec);
     if (verdict == VERDICT_OK && flavor != NULL) {
-        verdict = subnets_check(step, flavor, spec);
+        verdict = pools_check(step, flavor, spec);
     }
     if (verdict != VERDICT_OK) {
         return verdict;
@@ -188,6 +212,12 @@ enum verdict decide_flavor_pool(struct step *step, const struct pool *pool,
         reason->need = pool->launch_count;
         return VERDICT_CONFLICT;
     }
-    return flavor != NULL && spec->provider == POOL_EC2 ? ec2_check(step, pool, flavor, spec)
-                                                        : VERDICT_OK;
+    struct flavor_spec of;
+    if (flavor != NULL) {
+        query_flavor_spec(step->core, flavor->id, step->out->arena, &of);
+    }
+    const enum verdict verdict = zones_check(step, flavor != NULL ? &of : NULL, spec, (pool_id){0});
+    return verdict == VERDICT_OK && flavor != NULL && spec->provider == POOL_EC2
+               ? ec2_check(step, pool, flavor, spec)
+               : verdict;
 }

@@ -173,6 +173,8 @@ static void ended(struct step *step, const struct launch *launch,
     const struct core *core = step->scratch != NULL ? step->scratch : step->core;
     const struct node *node = query_node(core, row.node);
     const bool node_goes = node != NULL && node->launch.v == row.id.v;
+    const bool unasked = node_goes && row.state != LAUNCH_ENDING && node->state != NODE_LOST &&
+                         !node->troubled && !node->spare;
     if (node_goes) {
         settle_node(step, row.node);
     }
@@ -186,6 +188,9 @@ static void ended(struct step *step, const struct launch *launch,
         fact = step_fact(step, FACT_NODE_STATE);
         fact->node_state.node = row.node;
         fact->node_state.state = NODE_REMOVED;
+    }
+    if (unasked) {
+        decide_leave_spare(step, row.pool, "the machine of another node has gone");
     }
 }
 

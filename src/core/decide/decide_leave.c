@@ -13,6 +13,7 @@
 #include "core/model/instance.h"
 #include "core/model/launch.h"
 #include "core/model/node.h"
+#include "core/model/pool.h"
 #include "core/model/reason.h"
 #include "core/model/spec.h"
 #include "core/model/verdict.h"
@@ -51,6 +52,25 @@ void decide_leave_tasks(struct step *step, node_id node, enum busy busy)
             requeue(step, core, instance);
         }
     }
+}
+
+void decide_leave_spare(struct step *step, pool_id id, const char *words)
+{
+    const struct core *core = step_state(step);
+    const struct pool *pool = query_pool(core, id);
+    const struct node *node = NULL;
+    if (pool == NULL || pool->spare_count == 0) {
+        return;
+    }
+    do {
+        node = query_pool_node_next(core, id, node != NULL ? node->id : (node_id){0});
+        must(node != NULL); /* the pool counts its spare nodes */
+    } while (!node_stands_by(node));
+    const node_id found = node->id;
+    struct fact *fact = step_fact(step, FACT_NODE_SPARE);
+    fact->node_spare.node = found;
+    fact->node_spare.spare = false;
+    fact->node_spare.words = words;
 }
 
 bool decide_leave_refused(struct step *step, const struct node *node, enum busy busy)

@@ -23,6 +23,9 @@ struct leaving {
 void decide_leave_node(struct step *step, node_id node, const struct leaving *leaving);
 
 /* Does to the tasks on the node what `busy` says. */
+/* A node of the pool was lost or is out of service: a spare node of the pool takes work from now on, where there is one. */
+void decide_leave_spare(struct step *step, pool_id pool, const char *words);
+
 void decide_leave_tasks(struct step *step, node_id node, enum busy busy);
 
 /* True: tasks run on the node, `busy` allows no change, and the input was refused. */

@@ -191,7 +191,12 @@ enum verdict decide_node_join(struct step *step)
     must(known != NULL || step->core->nodes.last < UINT32_MAX);
     node_id id = {known != NULL ? known->id.v : (uint32_t)(step->core->nodes.last + 1)};
     node_set(step, known, pool, spec);
+    const bool worked =
+        known != NULL && known->state != NODE_LOST && !known->troubled && !known->spare;
     join_state(step, id, known == NULL ? NODE_SILENT : known->state);
+    if (worked && spec->trouble != NULL && spec->trouble[0] != '\0') {
+        decide_leave_spare(step, pool->id, "another node is out of service");
+    }
     decide_launch_node(step, pool, id, spec->name);
     return VERDICT_OK;
 }
@@ -239,9 +244,14 @@ enum verdict decide_node_lost(struct step *step)
     must(node->state != NODE_REMOVED);
     if (node->state == NODE_SILENT) { /* a node that has come back in the meantime is not lost */
         const launch_id launch = node->launch;
+        const pool_id pool = node->pool;
+        const bool spare = node->spare;
         node_state(step, node->id, NODE_LOST);
         settle_node(step, node->id);
         launch_give_up(step, launch);
+        if (!spare) {
+            decide_leave_spare(step, pool, "another node is lost");
+        }
     }
     return VERDICT_OK;
 }

@@ -129,9 +129,10 @@ enum verdict decide_pool_edit(struct step *step)
         return verdict;
     }
     struct fact *fact = step_fact(step, FACT_POOL_SET);
-    fact->pool_set.pool = pool->id;
+    const pool_id id = pool->id;
+    fact->pool_set.pool = id;
     fact->pool_set.spec = spec;
-    return VERDICT_OK;
+    return spec->zone_count > 0 ? decide_scale_zones(step, id) : VERDICT_OK;
 }
 
 enum verdict decide_pool_defaults(struct step *step)

@@ -11,6 +11,7 @@
 #include "core/decide/decide.h"
 #include "core/decide/decide_leave.h"
 #include "core/decide/step.h"
+#include "core/model/flavor.h"
 #include "core/model/instance.h"
 #include "core/model/launch.h"
 #include "core/model/limits.h"
@@ -22,6 +23,7 @@
 #include "core/model/spec.h"
 #include "core/model/spec_limits.h"
 #include "core/model/verdict.h"
+#include "core/sched/grow_zone.h"
 #include "core/state/elastic.h"
 #include "core/state/fact.h"
 #include "core/state/query.h"
@@ -131,11 +133,59 @@ static void node_leave(struct step *step, node_id node, const char *words)
         &(struct leaving){.leave = LEAVE_SCALED, .busy = step->in->scale.busy, .words = words});
 }
 
+/* In each zone as many launches leave as the pool has there above its number. */
+static enum verdict zones_shrink(struct step *step, pool_id id, enum busy busy, const char *words)
+{
+    const struct core *core = step_state(step);
+    const struct pool *pool = query_pool(core, id);
+    const struct flavor *flavor = query_flavor(core, pool->flavor);
+    uint32_t live[FLAVOR_ZONES_MAX];
+    uint32_t count = 0;
+    grow_zone_live(core, pool, live);
+    const struct leaver *at = candidates(step, core, pool, &count);
+    const struct leaver **goes = arena_new(step->out->arena, const struct leaver *, count + 1);
+    uint32_t going = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const int zone =
+            query_flavor_zone_named(flavor, query_launch_zone(query_launch(core, at[i].launch)));
+        const bool over = zone < 0 || live[zone] > pool->zone_wants[zone];
+        if (!over) {
+            continue;
+        }
+        live[zone < 0 ? 0 : zone] -= zone >= 0;
+        if (at[i].node.v != 0 && decide_leave_refused(step, query_node(core, at[i].node), busy)) {
+            return VERDICT_CONFLICT;
+        }
+        goes[going++] = &at[i];
+    }
+    for (uint32_t i = 0; i < going; i++) {
+        if (goes[i]->node.v != 0) {
+            decide_leave_node(
+                step, goes[i]->node,
+                &(struct leaving){.leave = LEAVE_SCALED, .busy = busy, .words = words});
+        } else {
+            decide_launch_end(step, query_launch(step_state(step), goes[i]->launch), words);
+        }
+    }
+    return VERDICT_OK;
+}
+
+enum verdict decide_scale_zones(struct step *step, pool_id id)
+{
+    return query_pool(step_state(step), id)->zoned
+               ? zones_shrink(step, id, BUSY_WAIT, "its zone has more nodes than it should have")
+               : VERDICT_OK;
+}
+
 /* As many launches leave as the pool has above its new maximum. */
 static enum verdict shrink(struct step *step, pool_id id)
 {
     const struct core *core = step_state(step);
     const struct pool *pool = query_pool(core, id);
+    static const char words[] = "the pool was made smaller";
+    if (pool->zoned) {
+        return zones_shrink(step, id, step->in->scale.busy, words);
+    }
     const uint32_t max = pool->nodes_max;
     uint32_t over = pool->launch_live > max ? pool->launch_live - max : 0;
     uint32_t count = 0;
@@ -153,7 +203,6 @@ static enum verdict shrink(struct step *step, pool_id id)
             return VERDICT_CONFLICT;
         }
     }
-    static const char words[] = "the pool was made smaller";
     for (uint32_t i = 0; i < over; i++) {
         if (at[i].node.v != 0) {
             node_leave(step, at[i].node, words);

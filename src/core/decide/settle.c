@@ -40,6 +40,9 @@ static enum end_cause cause_of(const struct task *task, const struct instance *i
     }
     switch (report->type) {
     case REPORT_ENDED:
+        if (report->out_of_memory && report->exit_code != 0) {
+            return END_MEMORY;
+        }
         return task->stale_ms > 0 && report->exit_code != 0 ? END_GANG : END_EXIT;
     case REPORT_SPAWN_FAILED:
         return END_SPAWN;
@@ -68,6 +71,7 @@ static bool again_of(const struct task *task, const struct instance *instance,
     case END_EXIT:
         return report->exit_code != 0 && retries_left(task, instance);
     case END_SPAWN:
+    case END_MEMORY:
         return retries_left(task, instance);
     case END_PREEMPTED:
     case END_PAUSED:

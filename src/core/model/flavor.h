@@ -11,7 +11,8 @@
 enum {
     FLAVORS_MAX = 1024,
     FLAVOR_ZONES_MAX = 16,
-    FLAVOR_CURRENCY_MAX = 16, /* bytes */
+    FLAVOR_CURRENCY_MAX = 16,                       /* bytes */
+    FLAVOR_ZONES_ALL = (1 << FLAVOR_ZONES_MAX) - 1, /* a bit for each zone */
 };
 
 /* What Weir has learned about a zone from the provider's answers. */

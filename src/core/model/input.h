@@ -77,6 +77,8 @@ struct report {
     uint64_t err_bytes;
     int64_t cpu_ms;
     int64_t memory_peak_bytes;
+    /* REPORT_ENDED: the kernel ended the attempt, because it was over its memory. The cause of the end keeps this */
+    bool out_of_memory;
     /* REPORT_STARTED: the attempt runs in its job directory instead of the directory that the user asked for */
     bool workdir_missed;
 };

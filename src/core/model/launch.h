@@ -36,7 +36,8 @@ struct launch {
     uint8_t leave; /* enum leave: the machine ends once its node has no work */
     /* the node is locked, a copy of the node's: the node goes neither by itself nor by a change of the pool's size */
     uint8_t locked;
-    uint8_t pad[5];
+    uint8_t spare; /* the node is spare, a copy of the node's */
+    uint8_t pad[4];
     struct blob *zone; /* of the flavor, where the machine was asked for; NULL: none */
     struct blob *text; /* the provider's name for the machine, NUL, its last words, NUL */
 };

@@ -32,7 +32,7 @@ enum {
     TASK_POOLS_MAX = 16,
     TASK_AVOID_MAX = 16,              /* nodes that one task avoids */
     TASK_LABELS_MAX = 8,              /* labels that one task requires of its nodes */
-    TASK_MOUNTS_MAX = 16,              /* directories of the node in a container */
+    TASK_MOUNTS_MAX = 16,             /* directories of the node in a container */
     TASK_PATH_MAX = 4096,             /* working directories and images */
     TASK_SPEC_BYTES_MAX = 256 * 1024, /* all texts of one task together */
     /* a spec of an older version grows when it is read */
@@ -60,6 +60,7 @@ enum {
     LOSSES_DEFAULT = 5,
     AUX_TASKS_MAX = 1000000,
     STALE_GRACE_MS_DEFAULT = 60000,
+    POOL_ZONES_MAX = 16, /* zones with a number of nodes of their own */
     EC2_PLACES_MAX = 16, /* zones, subnets or security groups of one pool */
     EC2_TAGS_MAX = 32,
     EC2_PRICE_MAX = 16,       /* characters of a price */

@@ -37,6 +37,7 @@ static const char *const cause_names[END_CAUSE_COUNT] = {
     [END_MOVED] = "moved",
     [END_LOSSES] = "losses",
     [END_POOL] = "pool-deleted",
+    [END_MEMORY] = "out-of-memory",
 };
 
 static const char *const fallback_why_names[FALLBACK_WHY_COUNT] = {
@@ -132,6 +133,7 @@ static const char *const reason_names[REASON_COUNT] = {
     [REASON_NODES_LOCKED] = "nodes-locked",
     [REASON_DEFAULT_POOL] = "default-pool",
     [REASON_FLAVOR_REGION] = "flavor-region",
+    [REASON_UNKNOWN_ZONE] = "unknown-zone",
     [REASON_FLAVOR_SUBNETS] = "flavor-subnets",
     [REASON_NODE_BUSY] = "node-busy",
 };

@@ -2,9 +2,19 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/model/node.h"
 
-bool node_takes_work(const struct node *node)
+static bool fit_for_work(const struct node *node)
 {
     return node->state == NODE_UP && !node->draining && !node->troubled && node->pool_next.v == 0;
+}
+
+bool node_takes_work(const struct node *node)
+{
+    return fit_for_work(node) && !node->spare;
+}
+
+bool node_stands_by(const struct node *node)
+{
+    return fit_for_work(node) && node->spare;
 }
 
 static int64_t named_of(const struct node *node, resource_id resource, bool free)

@@ -31,7 +31,7 @@ struct node {
     uint8_t locked;     /* a user wants the node to stay */
     uint8_t drain_busy; /* enum busy, for `drain_by_ms` */
     uint8_t provided;   /* a provider brought the node up */
-    uint8_t pad;
+    uint8_t spare;      /* the node takes no work until another node of its pool is lost */
     uint32_t named_count;
     uint32_t aux_max;
     uint32_t aux_used;       /* zero-slot instances on the node */
@@ -68,8 +68,11 @@ struct node {
     struct blob *text;
 };
 
-/* May the node take a start: is it up, not draining, not out of service, and not about to change its pool? */
+/* May the node take a start: is it up, not draining, not out of service, not spare, and not about to change its pool? */
 bool node_takes_work(const struct node *node);
+
+/* Is the node spare, and could it take work at once? */
+bool node_stands_by(const struct node *node);
 
 /* The amount of a named resource that a node has in all, and that is free. 0: the node does not have the
  * resource. */

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/model/bucket.h"
+#include "core/model/flavor.h"
 #include "core/model/ids.h"
 #include "core/model/life.h"
 #include "core/model/leave.h"
@@ -125,11 +126,16 @@ struct pool {
     uint32_t node_gpus;
     /* tasks went to other pools since a launch was last on its way: launches that no task needs may end */
     uint32_t surplus;
+    int64_t grow_period_ms;
+    int64_t grown_ms;        /* when the pool last asked for nodes; 0: never */
     int64_t launch_retry_ms; /* no launch is asked for before this moment */
     int64_t shrink_ms;       /* a node may go at this moment; 0: no node may go */
     flavor_id flavor;        /* says what each node has; 0: `node_slots` and its neighbours do */
     uint32_t sold_nodes;     /* nodes that the pool waits for, because its flavor is sold out */
-    int64_t sold_wait_ms;    /* since when the pool waits for its flavor; 0: it does not */
+    uint32_t sold_zones;     /* a bit for each zone of the flavor in whose line the pool stands */
+    uint32_t zoned;          /* the pool has a number of nodes for each zone of its flavor: */
+    uint32_t zone_wants[FLAVOR_ZONES_MAX];
+    int64_t sold_wait_ms; /* since when the pool waits for its flavor; 0: it does not */
     struct replacement replacement;
     int64_t replace_ms; /* the replacement goes on at this moment; 0: it waits, or there is none */
     struct blob *replaced; /* how the last replacement ended; NULL: none did */
@@ -137,6 +143,8 @@ struct pool {
     int64_t created_ms;
     uint32_t level_count; /* levels of the pool's topology */
     uint32_t node_lost;   /* nodes that are lost */
+    uint32_t spare_nodes; /* see struct pool_spec */
+    uint32_t spare_count; /* spare nodes that could take work at once */
     /* of the launches that do not end: launches for which the provider has not answered yet */
     uint32_t launch_asked;
     struct pool_life life;

@@ -128,8 +128,9 @@ enum reason_code {
     REASON_DEFAULT_POOL, /* `pool` cannot be closed or deleted, because tasks that name no pool go there */
     REASON_FLAVOR_REGION,  /* flavor `text` is the flavor of `pool`, which is in another region */
     REASON_FLAVOR_SUBNETS, /* flavor `text` has zones, and the pool names subnets */
+    REASON_UNKNOWN_ZONE, /* the pool (`pool`; 0: a new one) has nodes in zone `text`, which its flavor does not have */
 };
-enum { REASON_COUNT = REASON_FLAVOR_SUBNETS + 1 };
+enum { REASON_COUNT = REASON_UNKNOWN_ZONE + 1 };
 
 struct reason {
     enum reason_code code;

@@ -125,9 +125,10 @@ struct task_spec {
     const char *upload;          /* the digest of an archive for the job directory; "": none */
     const char *const *mounts;   /* of a container: "SOURCE:TARGET", "SOURCE:TARGET:rw" */
     uint32_t mount_count;
+    const char *annotation; /* what a client keeps with the task; Weir gives it back as it is */
 };
 
-enum { TASK_DESCRIPTION_MAX = 1000 };
+enum { TASK_DESCRIPTION_MAX = 1000, ANNOTATION_MAX = 64 * 1024 };
 
 enum {
     STALE_GRACE_NEVER = -1,     /* a gang below its minimum is never stopped */
@@ -213,7 +214,12 @@ struct pool_spec {
     uint32_t nodes_max;
     uint32_t nodes_fixed; /* above 0: the size of the pool, which is then min and max, too */
     int64_t node_idle_ms; /* a node without work goes after this time */
-    uint32_t headroom;    /* free slots that are kept ready */
+    /* "ZONE=COUNT", counts that sum to `nodes_fixed`; none: the pool takes nodes in any zone of its flavor */
+    const char *const *zones;
+    uint32_t zone_count;
+    uint32_t spare_nodes;   /* nodes that take no work until another node is lost */
+    int64_t grow_period_ms; /* from one growth to the next; 0: growth at once */
+    uint32_t headroom;      /* free slots that are kept ready */
     int64_t
         max_starting_ms; /* an agent that has not joined after this time is given up; 0: never */
     /* what each node that the provider brings up has; cpu and memory 0: unknown */
@@ -258,6 +264,7 @@ struct pool_spec {
     const char *ec2_max_price; /* decimal, in dollars an hour; "": that of on-demand */
     const char *ec2_user_data;
     bool ec2_spot;
+    const char *annotation; /* what a client keeps with the pool; Weir gives it back as it is */
 };
 
 struct node_spec {
@@ -281,6 +288,7 @@ struct node_spec {
     const char *trouble;
     /* what tasks on this node could do to each other and to the node; "": an older agent, or nothing */
     const char *unprevented;
+    const char *limits; /* which limits of tasks the node can enforce, and how; "": unknown */
     /* neither the agent nor a provider named the pool: the node belongs to the pool that its labels say */
     bool follows_labels;
 };

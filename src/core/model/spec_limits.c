@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "core/model/form.h"
 #include "core/model/limits.h"
+#include "core/model/pool_zones.h"
 #include "core/model/spec_codec.h"
 
 #include <string.h>
@@ -158,6 +159,11 @@ bool spec_limits_pool(const struct pool_spec *spec, const char **ret_limit, int6
     if (spec->nodes_min > spec->nodes_max) {
         *ret_limit = "min";
         *ret_max = spec->nodes_max;
+        return false;
+    }
+    *ret_limit = "nodes in all zones together";
+    *ret_max = spec->nodes_fixed;
+    if (!pool_zones_sound(spec)) {
         return false;
     }
     *ret_limit = "times that a topology level is named";

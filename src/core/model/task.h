@@ -42,8 +42,9 @@ enum end_cause {
     END_MOVED,  /* the user moved the task to another pool */
     END_LOSSES, /* an instance was lost with its node or supervisor as often as max_losses allows */
     END_POOL,   /* the pool was deleted */
+    END_MEMORY, /* the attempt used more memory than it holds */
 };
-enum { END_CAUSE_COUNT = END_POOL + 1 };
+enum { END_CAUSE_COUNT = END_MEMORY + 1 };
 
 /* A requeue after a lost node subtracts this number from the task's rank. Requeued tasks come first in their
  * priority, in order of submission among themselves. */

@@ -26,6 +26,7 @@
 #include "core/sched/order/form_chunk.h"
 #include "core/sched/order/tally.h"
 #include "core/sched/grow_zone.h"
+#include "core/sched/spare.h"
 #include "core/sched/place/search.h"
 #include "core/state/elastic.h"
 #include "core/state/fallback.h"
@@ -214,7 +215,9 @@ static uint32_t nodes_wanted(struct trial *trial, const struct pool *pool, struc
     struct grow_count demand = {.trial = trial, .pool = pool, .arena = arena};
     elastic_flavor(pool, &demand.node);
     space_now(&demand.node, &demand.space);
-    const uint32_t need = nodes_needed(&demand, room + starting);
+    uint32_t need = nodes_needed(&demand, room + starting);
+    const uint32_t lacks = spare_lacks(pool);
+    need = lacks < room + starting - need ? need + lacks : room + starting;
     const uint32_t spare = starting > need ? starting - need : 0;
     uint32_t wanted = need > starting ? need - starting : 0;
     wanted += nodes_for_headroom(pool, spare, room);
@@ -232,6 +235,7 @@ static uint32_t launches_spare(struct trial *trial, const struct pool *pool, str
     space_now(&demand.node, &demand.space);
     const uint32_t starting = pool->launch_starting;
     uint32_t spare = starting - nodes_needed(&demand, starting);
+    spare -= spare_lacks(pool) < spare ? spare_lacks(pool) : spare;
     spare -= nodes_for_headroom(pool, 0, spare);
     const uint32_t above =
         pool->launch_live > pool->nodes_min ? pool->launch_live - pool->nodes_min : 0;
@@ -278,6 +282,10 @@ int64_t grow_decide(struct trial *trial, const struct input *in, struct facts *o
     }
     if (pool->launch_retry_ms > in->now_ms) {
         return pool->launch_retry_ms;
+    }
+    const int64_t period_ms = pool->grown_ms == 0 ? 0 : pool->grown_ms + pool->grow_period_ms;
+    if (period_ms > in->now_ms && pool->launch_live > 0 && pool->launch_live >= pool->nodes_min) {
+        return period_ms; /* a pool without nodes, or with too few, grows at once */
     }
     uint32_t wanted = nodes_wanted(trial, pool, out->arena);
     const uint64_t left = LAUNCHES_MAX - core->launches.count;

@@ -12,6 +12,7 @@
 #include "core/model/pool.h"
 #include "core/model/space.h"
 #include "core/sched/grow.h"
+#include "core/sched/spare.h"
 #include "core/state/fallback.h"
 #include "core/state/key.h"
 #include "core/state/query.h"
@@ -49,6 +50,10 @@ int64_t open_decide(struct trial *trial, const struct input *in, struct facts *o
 {
     const size_t count = out->count;
     const struct pool *pool = query_pool(trial->core, trial->pool);
+    spare_settle(trial->core, pool, in, out);
+    if (out->count > count) {
+        return 0;
+    }
     const int64_t wake_ms = pool_starts(pool) ? grow_decide(trial, in, out) : 0;
     if (out->count == count) {
         pools_open(trial, in, out);

@@ -178,6 +178,9 @@ struct flavor *change_flavor_edit(struct core *core, flavor_id id); /* must exis
 
 /* Gives the pool the flavor that the name says; "": none. A pool that gets another flavor leaves the waiting list. */
 void change_flavor_pool_set(struct core *core, struct pool *pool, const char *name);
+/* Says how many nodes the pool wants in each zone of its flavor. */
+void change_flavor_pool_zones(const struct core *core, struct pool *pool,
+                              const struct pool_spec *spec);
 
 /* ---- accounts ---- */
 

@@ -4,6 +4,7 @@
 #include "base/must.h"
 #include "core/model/blob.h"
 #include "core/model/oindex.h"
+#include "core/model/pool_zones.h"
 #include "core/model/spec_codec.h"
 #include "core/model/table.h"
 #include "core/state/change.h"
@@ -67,6 +68,28 @@ static void amounts_take(struct pool *pool, const struct flavor *flavor)
     pool->node_memory_bytes = flavor->memory_bytes;
 }
 
+/* Says how many nodes the pool wants in each zone of its flavor. */
+static void zones_read(struct core *core, pool_id id)
+{
+    struct arena arena;
+    struct pool_spec spec;
+    arena_init(&arena);
+    query_pool_spec(core, id, &arena, &spec);
+    change_flavor_pool_zones(core, change_pool_edit(core, id), &spec);
+    arena_done(&arena);
+}
+
+void change_flavor_pool_zones(const struct core *core, struct pool *pool,
+                              const struct pool_spec *spec)
+{
+    const struct flavor *flavor = query_flavor(core, pool->flavor);
+    memset(pool->zone_wants, 0, sizeof pool->zone_wants);
+    pool->zoned = flavor != NULL && spec->zone_count > 0;
+    for (uint32_t i = 0; pool->zoned && i < flavor->zone_count; i++) {
+        pool->zone_wants[i] = pool_zones_in(spec, query_flavor_zone(flavor, i));
+    }
+}
+
 void change_flavor_set(struct core *core, const struct fact *fact)
 {
     const struct flavor_spec *spec = fact->flavor_set.spec;
@@ -79,7 +102,9 @@ void change_flavor_set(struct core *core, const struct fact *fact)
                            (struct okey){{key_name_hash(spec->name), id.v}}));
     }
     text_set(flavor, spec);
+    soldout_lines_leave(core, id);
     zones_set(flavor, spec);
+    soldout_lines_join(core, id);
     flavor->provider = spec->provider;
     flavor->slots = spec->slots;
     flavor->gpus = spec->gpus;
@@ -92,6 +117,7 @@ void change_flavor_set(struct core *core, const struct fact *fact)
          pool = query_flavor_pool_next(core, id, at)) {
         at = pool->id;
         amounts_take(change_pool_edit(core, at), flavor);
+        zones_read(core, at);
         elastic_shrink_update(core, at);
         change_pool_due(core, at);
     }
@@ -110,7 +136,7 @@ void change_flavor_delete(struct core *core, const struct fact *fact)
 
 static void pool_unlink(struct core *core, struct pool *pool)
 {
-    soldout_wait_set(core, pool->id, 0, 0);
+    soldout_wait_set(core, pool->id, 0, 0, 0);
     must(oindex_remove(&core->orders[ORDER_FLAVOR_POOL],
                        (struct okey){{pool->flavor.v, pool->id.v}}));
     change_flavor_edit(core, pool->flavor)->pool_count--;

@@ -50,6 +50,7 @@ void change_launch_asked(struct core *core, const struct fact *fact)
     change_launch_zone_set(launch, fact->launch.zone);
     elastic_launch_close(core, &(struct launch){0}, launch);
     soldout_asked(core, launch, fact->time_ms);
+    change_pool_edit(core, launch->pool)->grown_ms = fact->time_ms;
 }
 
 /* The node of a launch that ends takes no more starts. */
@@ -89,6 +90,7 @@ void change_launch_changed(struct core *core, const struct fact *fact)
     if (elastic && launch->node.v != 0 && before.node.v == 0) {
         const struct node *node = query_node(core, launch->node);
         launch->locked = node->locked;
+        launch->spare = node->spare;
         launch->unfit_ms = node->troubled ? fact->time_ms : 0;
         launch->idle_ms = node->instance_count + node->claim_count > 0 ? 0 : fact->time_ms;
         if (fact->launch.state == LAUNCH_RUNNING) {

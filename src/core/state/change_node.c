@@ -48,6 +48,7 @@ static void pool_count_node(struct pool *pool, const struct node *node, int sign
         return;
     }
     pool->node_count = (uint32_t)((int64_t)pool->node_count + sign);
+    pool->spare_count = (uint32_t)((int64_t)pool->spare_count + (node_stands_by(node) ? sign : 0));
     pool->node_lost = (uint32_t)((int64_t)pool->node_lost + (node->state == NODE_LOST ? sign : 0));
     pool->slots_milli = i64_add(pool->slots_milli, sign * node->slots_milli);
     pool->slots_free = i64_add(pool->slots_free, sign * slots_usable(node));
@@ -63,7 +64,7 @@ static bool pool_counts_differ(const struct node *node, const struct node *befor
 {
     return node->pool.v != before->pool.v || node->state != before->state ||
            node->draining != before->draining || node->troubled != before->troubled ||
-           (node->pool_next.v != 0) != (before->pool_next.v != 0) ||
+           node->spare != before->spare || (node->pool_next.v != 0) != (before->pool_next.v != 0) ||
            node->slots_milli != before->slots_milli || node->cpu_milli != before->cpu_milli ||
            node->memory_bytes != before->memory_bytes || slots_usable(node) != slots_usable(before);
 }
@@ -307,6 +308,7 @@ void change_node_move(struct core *core, struct node *node, pool_id to)
     must(oindex_remove(order, (struct okey){{node->pool.v, node->id.v}}));
     must(oindex_insert(order, (struct okey){{to.v, node->id.v}}));
     node->pool = to;
+    node->spare = 0;
     node->aux_max = change_pool_edit(core, to)->aux_tasks;
 }
 
@@ -363,6 +365,7 @@ void change_node_state(struct core *core, const struct fact *fact)
     }
     if (node->state == NODE_REMOVED) {
         node->removed_ms = fact->time_ms;
+        node->spare = 0;
         must(node->instance_count == 0);
         node->pool_next.v = 0;
         node->selector_matches = 0;

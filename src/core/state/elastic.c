@@ -140,7 +140,7 @@ static struct okey starting_key(const struct launch *launch)
 
 static bool is_idle(const struct launch *launch)
 {
-    return is_live(launch) && launch->idle_ms != 0 && !launch->locked;
+    return is_live(launch) && launch->idle_ms != 0 && !launch->locked && !launch->spare;
 }
 
 /* The node has no work and leaves: its machine may end. */
@@ -268,7 +268,8 @@ void elastic_node_close(struct core *core, const struct node *node, const struct
         elastic_shrink_update(core, before->pool);
     }
     if (node->launch.v == 0 ||
-        (has_work(node) == has_work(before) && node->troubled == before->troubled)) {
+        (has_work(node) == has_work(before) && node->troubled == before->troubled &&
+         node->spare == before->spare)) {
         /* A removed node may be of a deleted pool, whose row stays. */
         if (elastic_pool(table_get(&core->pools, node->pool.v))) {
             elastic_shrink_update(core, node->pool);
@@ -281,6 +282,7 @@ void elastic_node_close(struct core *core, const struct node *node, const struct
     if (has_work(node) != has_work(before)) {
         launch->idle_ms = has_work(node) ? 0 : core->time_ms;
     }
+    launch->spare = node->spare;
     if (node->troubled != before->troubled) {
         launch->unfit_ms = node->troubled ? core->time_ms : 0;
     }
@@ -339,7 +341,10 @@ const struct launch *elastic_shrink_first(const struct core *core, const struct 
     must(node != NULL);
     const int64_t usable = node_takes_work(node) ? node->slots_milli : 0;
     const int64_t headroom = (int64_t)pool->headroom * SLOT_MILLI;
-    return pool->launch_starting == 0 && pool->slots_free - usable >= headroom ? launch : NULL;
+    /* The node is about to be spare. A pool that is not open is above its maximum, or has no nodes. */
+    const bool spare = pool->spare_count < pool->spare_nodes;
+    return pool->launch_starting == 0 && !spare && pool->slots_free - usable >= headroom ? launch
+                                                                                         : NULL;
 }
 
 void elastic_shrink_update(struct core *core, pool_id id)

@@ -293,7 +293,13 @@ struct fact {
             pool_id pool;
             uint32_t
                 nodes; /* that the pool waits for, because its flavor is sold out; 0: no more */
+            uint32_t zones; /* a bit for each zone of the flavor in which it waits */
         } flavor_waits;
+        struct {
+            node_id node;
+            bool spare;
+            const char *words; /* why */
+        } node_spare;
         struct {
             pool_id pool;
             struct pool_standing now;

@@ -4,12 +4,13 @@
 #include "core/model/limits.h"
 #include "core/state/fact_internal.h"
 
-/* Older versions of the fact task-edited know fewer fields of a task. These are the fields, bit by bit, that versions 2 to 5 know. */
+/* Older versions of the fact task-edited know fewer fields of a task. These are the fields, bit by bit, that versions 2 to 6 know. */
 enum {
     EDIT_BITS_V2 = (1 << 10) - 1,
     EDIT_BITS_V3 = (1 << 12) - 1,
     EDIT_BITS_V4 = (1 << 15) - 1,
     EDIT_BITS_V5 = (1 << 16) - 1,
+    EDIT_BITS_V6 = (1 << 17) - 1,
     EDIT_BITS_MAX = 32
 };
 
@@ -84,6 +85,7 @@ void fact_edit_task_get(struct bytes_reader *in, struct arena *arena, void *obje
                            : ret->version == 3 ? EDIT_BITS_V3
                            : ret->version == 4 ? EDIT_BITS_V4
                            : ret->version == 5 ? EDIT_BITS_V5
+                           : ret->version == 6 ? EDIT_BITS_V6
                                                : newest;
     object_init(&task_object, spec);
     ret->task_edited.task.v = bytes_get_u64(in);

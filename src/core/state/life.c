@@ -150,7 +150,7 @@ static void pool_leave(struct core *core, pool_id id)
 {
     const struct replacement none = {0};
     const struct pool *pool = query_pool(core, id);
-    soldout_wait_set(core, id, 0, core->time_ms);
+    soldout_wait_set(core, id, 0, 0, core->time_ms);
     if (pool->replacement.at_once != 0) {
         change_pool_replacement_set(core, id, &none, "");
     }

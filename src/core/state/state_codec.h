@@ -43,7 +43,9 @@ enum {
     STATE_VERSION_ELASTIC = 14, /* failed launches of pools, nodes of launches without work */
     /* tasks with several pools, flavors, zones of launches, the life cycle of pools, tasks that their pools no longer take, nodes that leave, are locked or must be empty by a moment */
     STATE_VERSION_POOLS = 15,
-    STATE_VERSION = 15,
+    STATE_VERSION_ZONES =
+        16, /* zones in whose lines pools stand, when pools last grew, spare nodes */
+    STATE_VERSION = 16,
 };
 
 /* Far above any row number that is ever given, and far below the numbers whose sums could wrap. */

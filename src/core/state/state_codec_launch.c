@@ -102,6 +102,7 @@ static bool launch_get(struct state_reader *r, uint64_t id, const void *read)
     launch->id.v = id;
     const struct node *node = table_get(&r->core->nodes, launch->node.v);
     launch->locked = node != NULL && node->locked;
+    launch->spare = node != NULL && node->spare && elastic_pool(query_pool(r->core, launch->pool));
     change_launch_text_set(launch, name, words);
     change_launch_zone_set(launch, zone);
     elastic_launch_close(r->core, &(struct launch){0}, launch);

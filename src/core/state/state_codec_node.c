@@ -22,6 +22,7 @@ static const struct record_field node_fields[] = {
     STATE_TIME(struct node, drain_by_ms, .since = STATE_VERSION_POOLS),
     STATE_TIME(struct node, removed_ms, .since = STATE_VERSION_POOLS),
     STATE_YES(struct node, provided, .since = STATE_VERSION_POOLS),
+    STATE_YES(struct node, spare, .since = STATE_VERSION_ZONES),
 };
 
 /* Are all named resources of the spec known, and is the spec within its limits? */
@@ -48,7 +49,8 @@ static bool node_get(struct state_reader *r, uint64_t id, const void *row)
                                 ? table_get(&r->core->pools, read->pool.v) != NULL
                                 : query_pool(r->core, read->pool) != NULL;
     if (r->in.bad || !pool_there || (read->drain_by_ms != 0 && !read->draining) ||
-        (read->removed_ms != 0 && read->state != NODE_REMOVED) || !names_known(r->core, &spec) ||
+        (read->removed_ms != 0 && read->state != NODE_REMOVED) ||
+        (read->spare && read->state == NODE_REMOVED) || !names_known(r->core, &spec) ||
         query_node_named(r->core, spec.name) != NULL) {
         return false;
     }
@@ -66,6 +68,7 @@ static bool node_get(struct state_reader *r, uint64_t id, const void *row)
     node->drain_busy = read->drain_busy;
     node->drain_by_ms = read->drain_by_ms;
     node->provided = read->provided;
+    node->spare = read->spare;
     change_node_close(r->core, node, &before);
     if (read->state != NODE_SILENT) {
         struct fact change = {0};

@@ -166,6 +166,9 @@ static const struct record_field pool_fields[] = {
                 .since = STATE_VERSION_POOLS),
     STATE_FIELD(struct pool, UINT, sold_nodes, 0, POOL_NODES_MAX, .since = STATE_VERSION_POOLS),
     STATE_TIME(struct pool, sold_wait_ms, .since = STATE_VERSION_POOLS),
+    STATE_FIELD(struct pool, UINT, sold_zones, 0, FLAVOR_ZONES_ALL, .since = STATE_VERSION_ZONES,
+                .before = FLAVOR_ZONES_ALL),
+    STATE_TIME(struct pool, grown_ms, .since = STATE_VERSION_ZONES),
     STATE_FIELD(struct pool, PART, life, 0, 0, .part = &life, .since = STATE_VERSION_POOLS),
 };
 
@@ -178,17 +181,19 @@ static void words_put(const struct core *core, const void *row, struct buf *out)
 }
 
 /* The pool has the flavor that its spec names, and waits for it where it waited. */
-static bool flavor_get(struct core *core, const struct pool *pool, const struct pool_spec *spec,
-                       const struct pool *read)
+static bool flavor_get(struct state_reader *r, const struct pool *pool,
+                       const struct pool_spec *spec, const struct pool *read)
 {
+    struct core *core = r->core;
     const bool waits = read->sold_nodes > 0;
+    const bool zones = r->version < STATE_VERSION_ZONES ? waits : read->sold_zones != 0;
     const struct flavor *flavor = query_flavor(core, pool->flavor);
     if ((!pool->deleted && (flavor == NULL) != (spec->flavor[0] == '\0')) ||
         (flavor != NULL && flavor->provider != spec->provider) || (waits && flavor == NULL) ||
-        waits != (read->sold_wait_ms != 0)) {
+        waits != (read->sold_wait_ms != 0) || waits != zones) {
         return false;
     }
-    soldout_wait_set(core, pool->id, read->sold_nodes, read->sold_wait_ms);
+    soldout_wait_set(core, pool->id, read->sold_nodes, read->sold_zones, read->sold_wait_ms);
     return true;
 }
 
@@ -229,10 +234,11 @@ static bool pool_get(struct state_reader *r, uint64_t id, const void *row)
     change_pool_wake_set(r->core, pool, read->wake_ms);
     pool->launch_failures = read->launch_failures;
     pool->launch_retry_ms = read->launch_retry_ms;
+    pool->grown_ms = read->grown_ms;
     pool->refusal = refusal[0] != '\0' ? blob_new(refusal, strlen(refusal) + 1) : NULL;
     change_pool_replacement_set(r->core, pool->id, going, replaced);
     life_read(r->core, read, pool->id);
-    return flavor_get(r->core, pool, &spec, read);
+    return flavor_get(r, pool, &spec, read);
 }
 
 const struct state_section state_codec_pool = {"pools",

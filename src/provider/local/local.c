@@ -190,8 +190,10 @@ static char **agent_words(const struct local *local, struct arena *arena,
         "--replace", /* the agent of a server that was killed may still be ending */
         "--parent",
         arena_fmt(arena, "%d", (int)getpid()),
+        "--label", /* left out where there is no zone */
+        arena_fmt(arena, "zone=%s", order->zone),
     };
-    const size_t count = sizeof words / sizeof words[0];
+    const size_t count = sizeof words / sizeof words[0] - (order->zone[0] == '\0' ? 2 : 0);
     char **argv = arena_new(arena, char *, count + 1);
     for (size_t i = 0; i < count; i++) {
         argv[i] = arena_str(arena, words[i]);

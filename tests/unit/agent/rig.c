@@ -73,7 +73,7 @@ void rig_up(struct rig *rig)
     struct error e;
     must(mkdtemp(rig->dir) != NULL);
     must(chmod(rig->dir, 0711) == 0);
-    if (supclient_launch(rig->dir, NULL, NULL, &e) != ERR_OK ||
+    if (supclient_launch(&(struct supclient_launch){.dir = rig->dir}, &e) != ERR_OK ||
         supclient_connect(rig->dir, &rig->client, &e) != ERR_OK) {
         (void)fprintf(stderr, "rig: %s\n", e.text);
         abort();
@@ -144,7 +144,8 @@ void rig_down(struct rig *rig)
     for (size_t i = 0; i < SUPERVISOR_ID_LEN; i++) {
         (void)snprintf(hex + 2 * i, 3, "%02x", rig->hello.id[i]);
     }
-    while (!cgroup_end(hex)) { /* waits for the end of the cgroup of a killed supervisor */
+    while (
+        !cgroup_end(rig->dir, hex)) { /* waits for the end of the cgroup of a killed supervisor */
         (void)usleep(1000);
     }
     supclient_free(rig->client);

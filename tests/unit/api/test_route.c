@@ -126,7 +126,8 @@ static void a_mounted_table_answers_below_its_prefix_alone(void **state)
         {.method = "GET", .pattern = "/pools/{uuid}"},
         {.method = "POST", .pattern = "/healthz"},
     };
-    static const struct route_mount mount = {"/other", rows, sizeof rows / sizeof rows[0]};
+    static const struct route_mount mount = {
+        .prefix = "/other", .rows = rows, .count = sizeof rows / sizeof rows[0]};
     static const struct route_mounts mounts = {&mount, 1};
     struct arena arena = {0};
     const char *params[CALL_PARAMS_MAX] = {NULL};

@@ -488,6 +488,13 @@ void flavors_of_ec2_that_do_not_fit(void **state)
     pool.ec2_subnets = subnets;
     pool.ec2_subnet_count = 1;
     (void)refuses(&org, in, REASON_FLAVOR_SUBNETS);
+    static const char *const nowhere[] = {"z=1"};
+    pool.ec2_subnet_count = 0;
+    pool.zones = nowhere;
+    pool.zone_count = 1;
+    pool.nodes_fixed = 1;
+    pool.nodes_min = 1;
+    (void)refuses(&org, in, REASON_UNKNOWN_ZONE);
     struct input set = {.type = INPUT_DEFAULTS_SET, .defaults = {.pools = {"blue", "default"}}};
     assert_int_equal(rig_do(&org.rig, set), VERDICT_OK);
     struct input end = {.type = INPUT_POOL_CLOSE};

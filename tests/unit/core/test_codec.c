@@ -334,6 +334,7 @@ static void fill_flavor_waits(struct fact *fact)
 {
     fact->flavor_waits.pool.v = 2;
     fact->flavor_waits.nodes = 7;
+    fact->flavor_waits.zones = 5;
 }
 
 static void fill_history_ticked(struct fact *fact)
@@ -425,8 +426,8 @@ static void fill_attempt_stopping(struct fact *fact)
 
 static void fill_attempt_ended(struct fact *fact)
 {
-    fact->attempt_ended.report =
-        (struct report){REPORT_SPAWN_FAILED, key, 8, 1700000000001, 2, 10, 20, 30, 40, false};
+    fact->attempt_ended.report = (struct report){
+        REPORT_SPAWN_FAILED, key, 8, 1700000000001, 2, 10, 20, 30, 40, false, false};
     fact->attempt_ended.cause = END_SPAWN;
     fact->attempt_ended.again = true;
     fact->attempt_ended.hold_until_ms = 1700000005000;
@@ -485,6 +486,13 @@ static void fill_node_leaving(struct fact *fact)
     fact->node_leaving.busy = BUSY_REQUEUE;
     fact->node_leaving.by_ms = 1700000001000;
     fact->node_leaving.words = "the pool was made smaller";
+}
+
+static void fill_node_spare(struct fact *fact)
+{
+    fact->node_spare.node.v = 2;
+    fact->node_spare.spare = true;
+    fact->node_spare.words = "it is kept for when another node is lost";
 }
 
 static void fill_node_locked(struct fact *fact)
@@ -569,6 +577,7 @@ static void fact_of(enum fact_type type, struct fact *fact)
         [FACT_NODE_MOVED] = fill_node_moved,
         [FACT_NODE_LEAVING] = fill_node_leaving,
         [FACT_NODE_LOCKED] = fill_node_locked,
+        [FACT_NODE_SPARE] = fill_node_spare,
         [FACT_POOL_REPLACING] = fill_replacing,
         [FACT_NODE_FORGOTTEN] = fill_node_forgotten,
     };
@@ -896,6 +905,22 @@ static void launches_of_version_1_are_read(void **state)
     free((void *)(uintptr_t)ended.p);
 }
 
+/* A pool of version 1 waited in all zones of its flavor. */
+static void a_wait_of_version_1_is_for_all_zones(void **state)
+{
+    (void)state;
+    struct arena arena;
+    arena_init(&arena);
+    struct str bytes = sample("fact-flavor-waits-v1");
+    struct fact fact;
+    struct error e = {0};
+    assert_int_equal(fact_decode(bytes, &arena, &fact, &e), ERR_OK);
+    assert_int_equal(fact.flavor_waits.nodes, 7);
+    assert_int_equal(fact.flavor_waits.zones, FLAVOR_ZONES_ALL);
+    arena_done(&arena);
+    free((void *)(uintptr_t)bytes.p);
+}
+
 static void a_task_of_version_1_is_in_the_project_default(void **state)
 {
     (void)state;
@@ -1168,6 +1193,7 @@ int main(void)
         cmocka_unit_test(what_a_newer_weir_wrote_is_called_so),
         cmocka_unit_test(a_pool_of_version_1_has_the_defaults),
         cmocka_unit_test(launches_of_version_1_are_read),
+        cmocka_unit_test(a_wait_of_version_1_is_for_all_zones),
         cmocka_unit_test(a_task_of_version_1_is_in_the_project_default),
         cmocka_unit_test(a_state_of_version_1_is_read),
         cmocka_unit_test(a_cut_off_state_is_refused_at_each_byte),

@@ -527,6 +527,95 @@ static void tasks_leave_before_their_machine(void **state)
     org_done(&org);
 }
 
+/* ---- spare nodes ---- */
+
+static void one_spare(struct pool_spec *spec)
+{
+    three_nodes(spec);
+    spec->spare_nodes = 1;
+}
+
+static bool is_spare(const struct org *org, node_id node)
+{
+    return query_node(org->rig.core, node)->spare;
+}
+
+static void goes_silent_and_is_lost(struct org *org, node_id node)
+{
+    assert_int_equal(rig_on_node(&org->rig, INPUT_NODE_SILENT, node), VERDICT_OK);
+    assert_int_equal(rig_on_node(&org->rig, INPUT_NODE_LOST, node), VERDICT_OK);
+}
+
+/* The pool keeps one idle node out of use. When the other node is lost, its task starts on the spare node at once. */
+static void a_spare_node_takes_the_work_of_a_lost_node(void **state)
+{
+    (void)state;
+    struct org org;
+    begin(&org, one_spare);
+    assert_int_equal(asks(&org), 1);
+    const node_id spare = joins(&org, 1);
+    (void)org_pass(&org);
+    assert_true(is_spare(&org, spare));
+    assert_int_equal(asks(&org), 0);
+    const task_id task = work(&org, 2, 1);
+    assert_int_equal(asks(&org), 1); /* the spare node takes no work */
+    const node_id node = joins(&org, 2);
+    org_settle(&org);
+    assert_int_equal(query_instance(org.rig.core, task, 0)->node.v, node.v);
+    later(&org, 10 * IDLE_MS); /* a spare node has no work, and stays */
+    assert_int_equal(state_of(&org, 1), LAUNCH_RUNNING);
+    goes_silent_and_is_lost(&org, node);
+    assert_false(is_spare(&org, spare));
+    assert_int_equal(rig_count(&org.rig, FACT_NODE_SPARE), 1);
+    (void)org_pass(&org);
+    assert_int_equal(query_instance(org.rig.core, task, 0)->node.v, spare.v);
+    assert_int_equal(asks(&org), 1); /* for the next spare node */
+    const node_id next = joins(&org, 3);
+    (void)org_pass(&org);
+    assert_true(is_spare(&org, next));
+    org_done(&org);
+}
+
+static void a_machine_that_goes_or_is_out_of_service_is_made_up_for(void **state)
+{
+    (void)state;
+    struct org org;
+    begin(&org, one_spare);
+    assert_int_equal(asks(&org), 1);
+    const node_id one = joins(&org, 1);
+    (void)org_pass(&org);
+    const task_id task = work(&org, 2, 1);
+    assert_int_equal(asks(&org), 1);
+    (void)joins(&org, 2);
+    org_settle(&org);
+    says(&org, 2, PROVIDER_GONE, "taken back");
+    assert_false(is_spare(&org, one));
+    org_settle(&org);
+    assert_int_equal(query_instance(org.rig.core, task, 0)->node.v, one.v);
+    org_done(&org);
+}
+
+static void no_spare(struct pool_spec *spec)
+{
+    spec->spare_nodes = 0;
+}
+
+static void fewer_spare_nodes_go_back_to_work(void **state)
+{
+    (void)state;
+    struct org org;
+    begin(&org, one_spare);
+    (void)asks(&org);
+    const node_id node = joins(&org, 1);
+    (void)org_pass(&org);
+    const task_id task = work(&org, 2, 1);
+    org_pool(&org, no_spare);
+    org_settle(&org);
+    assert_false(is_spare(&org, node));
+    assert_int_equal(query_instance(org.rig.core, task, 0)->node.v, node.v);
+    org_done(&org);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -553,6 +642,9 @@ int main(void)
         cmocka_unit_test(the_last_words_of_the_provider_stand_at_the_pool),
         cmocka_unit_test(tasks_leave_before_their_machine),
         cmocka_unit_test(a_machine_that_comes_too_late_is_not_taken_in),
+        cmocka_unit_test(a_spare_node_takes_the_work_of_a_lost_node),
+        cmocka_unit_test(a_machine_that_goes_or_is_out_of_service_is_made_up_for),
+        cmocka_unit_test(fewer_spare_nodes_go_back_to_work),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

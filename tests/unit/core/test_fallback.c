@@ -68,7 +68,8 @@ static node_id joins(struct site *site, const char *pool, const char *name, unsi
                              .address = "a",
                              .version = "v",
                              .trouble = "",
-                             .unprevented = ""};
+                             .unprevented = "",
+                             .limits = ""};
     spec.supervisor[0] = supervisor++;
     struct input in = {.type = INPUT_NODE_JOIN, .node = {.spec = &spec}};
     assert_int_equal(rig_do(&site->org.rig, in), VERDICT_OK);

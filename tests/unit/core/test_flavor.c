@@ -400,6 +400,151 @@ static void other_flavors_are_offered_the_cheapest_first(void **state)
     org_done(&org);
 }
 
+/* ---- a number of nodes for each zone ---- */
+
+static const char *const two_and_one[] = {"a=2", "b=1"};
+static const char *const one_and_two[] = {"a=1", "b=2"};
+
+static enum verdict zoned_pool(struct org *org, const char *name, const char *const *places,
+                               uint32_t count, uint32_t nodes)
+{
+    struct pool_spec spec;
+    const struct pool *pool = query_pool_named(org->rig.core, name);
+    object_init(&pool_object, &spec);
+    spec.name = name;
+    of_flavor(&spec);
+    spec.nodes_fixed = nodes;
+    spec.nodes_min = nodes;
+    spec.nodes_max = nodes;
+    spec.zones = places;
+    spec.zone_count = count;
+    struct input in = {.type = pool == NULL ? INPUT_POOL_CREATE : INPUT_POOL_EDIT,
+                       .pool = {.spec = &spec}};
+    in.pool.pool = pool == NULL ? (pool_id){0} : pool->id;
+    return rig_do(&org->rig, in);
+}
+
+static uint32_t places_in(const struct org *org, pool_id id, const char *zone)
+{
+    uint32_t count = 0;
+    for (const struct launch *launch = query_launch_next(org->rig.core, (launch_id){0});
+         launch != NULL; launch = query_launch_next(org->rig.core, launch->id)) {
+        count += launch->pool.v == id.v && launch->state != LAUNCH_ENDING &&
+                 strcmp(query_launch_zone(launch), zone) == 0;
+    }
+    return count;
+}
+
+static void zones_have_their_numbers(void **state)
+{
+    (void)state;
+    struct org org;
+    begin(&org, 3);
+    static const char *const unknown[] = {"z=3"};
+    static const char *const short_sum[] = {"a=2"};
+    assert_int_equal(zoned_pool(&org, "zoned", unknown, 1, 3), VERDICT_REFUSED);
+    assert_int_equal(org.rig.facts.refusal.code, REASON_UNKNOWN_ZONE);
+    assert_int_equal(zoned_pool(&org, "zoned", short_sum, 1, 3), VERDICT_REFUSED);
+    assert_int_equal(org.rig.facts.refusal.code, REASON_LIMIT);
+    assert_int_equal(zoned_pool(&org, "zoned", two_and_one, 2, 3), VERDICT_OK);
+    const pool_id id = query_pool_named(org.rig.core, "zoned")->id;
+    assert_int_equal(asks_of(&org, id), 3);
+    assert_int_equal(places_in(&org, id, "a"), 2);
+    assert_int_equal(places_in(&org, id, "b"), 1);
+    /* a machine that ends is asked for again where it stood */
+    answers(&org, 3, PROVIDER_GONE, PROVIDER_WHY_OTHER);
+    org.rig.now_ms = pool_of(&org, id)->launch_retry_ms;
+    assert_int_equal(asks_of(&org, id), 1);
+    assert_string_equal(zone_of(&org, 4), "b");
+    /* other numbers: what is too much in a zone goes, what lacks comes */
+    assert_int_equal(zoned_pool(&org, "zoned", one_and_two, 2, 3), VERDICT_OK);
+    assert_int_equal(places_in(&org, id, "a"), 1);
+    assert_int_equal(asks_of(&org, id), 1);
+    assert_int_equal(places_in(&org, id, "b"), 2);
+    /* the flavor keeps the zones in which a pool has nodes */
+    struct flavor_spec spec = two_slots("f", 1);
+    assert_int_equal(flavor_set(&org, flavor_named(&org, "f")->id, &spec), VERDICT_CONFLICT);
+    assert_int_equal(org.rig.facts.refusal.code, REASON_UNKNOWN_ZONE);
+    org_done(&org);
+}
+
+/* Zone b is sold out. The pool with a number of nodes there waits in the line of b alone. */
+static void each_zone_has_its_line(void **state)
+{
+    (void)state;
+    struct org org;
+    begin(&org, 2);
+    assert_int_equal(zoned_pool(&org, "zoned", two_and_one, 2, 3), VERDICT_OK);
+    const pool_id id = query_pool_named(org.rig.core, "zoned")->id;
+    assert_int_equal(asks_of(&org, id), 3);
+    refused(&org, 3);
+    assert_int_equal(asks_of(&org, id), 0);
+    assert_int_equal(pool_of(&org, id)->sold_nodes, 1);
+    uint32_t of;
+    assert_int_equal(soldout_place_in(org.rig.core, pool_of(&org, id), 0, &of), 0);
+    assert_int_equal(soldout_place_in(org.rig.core, pool_of(&org, id), 1, &of), 1);
+    struct alternative found[ALTERNATIVES_MAX];
+    assert_int_equal(soldout_alternatives(org.rig.core, pool_of(&org, id), org.rig.now_ms, found),
+                     1);
+    assert_int_equal(found[0].zone, 0); /* zone a of the same flavor */
+    /* another pool takes zone a, which is open, though a pool waits for b */
+    (void)work(&org, 1);
+    assert_int_equal(asks(&org), 1);
+    assert_string_equal(zone_of(&org, 4), "a");
+    refused(&org, 4);
+    org.rig.now_ms += 1000;
+    assert_int_equal(asks(&org), 0); /* it waits for both zones, behind the first pool in b */
+    assert_int_equal(soldout_place_in(org.rig.core, pool_of(&org, org_pool_id), 0, &of), 1);
+    assert_int_equal(soldout_place_in(org.rig.core, pool_of(&org, org_pool_id), 1, &of), 2);
+    assert_int_equal(of, 2);
+    org.rig.now_ms += FIRST_WAIT_MS;
+    assert_int_equal(asks_of(&org, id), 1); /* each asks where it is first */
+    assert_string_equal(zone_of(&org, 5), "b");
+    assert_int_equal(asks(&org), 1);
+    assert_string_equal(zone_of(&org, 6), "a");
+    org_done(&org);
+}
+
+static void of_services(struct pool_spec *spec)
+{
+    spec->accepts = 1u << TASK_SERVICE;
+    spec->nodes_min = 3;
+}
+
+static void a_pool_of_services_spreads(void **state)
+{
+    (void)state;
+    struct org org;
+    begin(&org, 3);
+    org_pool(&org, of_services);
+    assert_int_equal(asks(&org), 3);
+    assert_int_equal(places_in(&org, org_pool_id, "a"), 1);
+    assert_int_equal(places_in(&org, org_pool_id, "c"), 1);
+    org_done(&org);
+}
+
+static void grows_each_minute(struct pool_spec *spec)
+{
+    spec->grow_period_ms = 60 * 1000;
+}
+
+static void a_pool_with_a_period_grows_once_in_it(void **state)
+{
+    (void)state;
+    struct org org;
+    begin(&org, 0);
+    org_pool(&org, grows_each_minute);
+    (void)work(&org, 1);
+    assert_int_equal(asks(&org), 1); /* from nothing at once */
+    org.rig.now_ms += 1000;
+    (void)work(&org, 1);
+    assert_int_equal(asks(&org), 0);
+    assert_int_equal(pool_of(&org, org_pool_id)->wake_ms, org.rig.now_ms + 59 * 1000);
+    org.rig.now_ms += 59 * 1000;
+    assert_int_equal(asks(&org), 1);
+    org_done(&org);
+}
+
 static enum verdict life(struct org *org, enum input_type type, pool_id id)
 {
     struct input in = {.type = type, .pool = {.pool = id, .force = true}};
@@ -500,6 +645,10 @@ int main(void)
         cmocka_unit_test(the_pool_that_waits_longest_is_served_first),
         cmocka_unit_test(a_pool_that_cannot_ask_lets_the_next_pass),
         cmocka_unit_test(other_flavors_are_offered_the_cheapest_first),
+        cmocka_unit_test(zones_have_their_numbers),
+        cmocka_unit_test(each_zone_has_its_line),
+        cmocka_unit_test(a_pool_of_services_spreads),
+        cmocka_unit_test(a_pool_with_a_period_grows_once_in_it),
         cmocka_unit_test(a_restored_pool_stands_in_line),
         cmocka_unit_test(an_ec2_flavor_is_of_one_region),
         cmocka_unit_test(each_zone_of_a_flavor_has_its_subnet),

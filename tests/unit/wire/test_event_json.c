@@ -115,6 +115,7 @@ static const struct fact facts[] = {
     {.type = FACT_NODE_LEAVING,
      .node_leaving = {{2}, LEAVE_SCALED, BUSY_REQUEUE, 1700000000000, "the pool was made smaller"}},
     {.type = FACT_NODE_LOCKED, .node_locked = {{2}, true}},
+    {.type = FACT_NODE_SPARE, .node_spare = {{2}, true, "it is kept"}},
     {.type = FACT_POOL_REPLACING,
      .replacing = {{2}, {.at_once = 2, .total = 5, .begun = 3, .since_ms = 1}, "no capacity"}},
     {.type = FACT_NODE_FORGOTTEN, .node_forgotten = {{77}, "burst-9"}},

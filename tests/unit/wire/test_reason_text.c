@@ -357,6 +357,10 @@ static void sizes_that_cannot_be_say_why(void **state)
     says((struct reason){.code = REASON_FLAVOR_REGION, .text = "f", .pool = {1}},
          "flavor 'f' is the flavor of pool 'default' in another region; each region needs a flavor "
          "of its own, because each is sold out apart");
+    says(
+        (struct reason){.code = REASON_UNKNOWN_ZONE, .text = "z"},
+        "the pool has nodes in zone 'z', and its flavor has no such zone; `weir flavor list` shows "
+        "the zones");
     says((struct reason){.code = REASON_FLAVOR_SUBNETS, .text = "f"},
          "flavor 'f' has zones, and a plain subnet has one zone only; give the subnet of each zone "
          "as zone=subnet");

@@ -246,13 +246,13 @@ export const never: Affects = () => false;
 const IDLE_MS = 700;
 
 /** The events of the past that match these filters, oldest first; the log of facts may not reach back to the beginning. */
-export async function pastEvents(query: string, max = 2000): Promise<{ events: Ev[]; cut: boolean }> {
+export async function pastEvents(query: string, max = 2000, after = 0): Promise<{ events: Ev[]; cut: boolean }> {
   const control = new AbortController();
   const events: Ev[] = [];
   let cut = false;
   let timer = window.setTimeout(() => control.abort(), 5000);
   try {
-    const answer = await fetch(`/api/v1/events?after=0&${query}`, { headers: headers(), signal: control.signal, credentials: 'same-origin', cache: 'no-store' });
+    const answer = await fetch(`/api/v1/events?after=${after}${query ? '&' + query : ''}`, { headers: headers(), signal: control.signal, credentials: 'same-origin', cache: 'no-store' });
     if (!answer.ok || !answer.body) return { events, cut };
     const watch = () => { clearTimeout(timer); timer = window.setTimeout(() => control.abort(), IDLE_MS); };
     for await (const line of linesOf(answer.body, watch)) {

@@ -21,5 +21,5 @@ export function Bar({ parts, unit = '', legend = true }: { parts: Part[]; unit?:
 /** One amount of a whole: requested against used, and the like. */
 export function Meter({ value, of, label, tone = 'used' }: { value: number; of: number; label: string; tone?: Part['tone'] }) {
   const part = of > 0 ? Math.min(1, value / of) : 0;
-  return <div class="bar thin" role="img" aria-label={label} title={label}><span class={`seg t-${tone}`} style={{ width: `${100 * part}%` }} /></div>;
+  return <div class="bar thin" role="img" aria-label={label} title={label}>{part > 0 && <span class={`seg t-${tone}`} style={{ width: `${100 * part}%` }} />}</div>;
 }

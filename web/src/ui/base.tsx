@@ -72,7 +72,7 @@ export function Head({ title, sub, crumbs, children }: { title: ComponentChildre
 }
 
 /** Pairs of a word and a value. */
-export function Facts({ rows }: { rows: ([string, ComponentChildren] | null | false)[] }) {
+export function Facts({ rows }: { rows: ([string, ComponentChildren] | null | false | '')[] }) {
   return <dl class="facts">{rows.map((row) => row && <div key={row[0]}><dt>{row[0]}</dt><dd>{row[1]}</dd></div>)}</dl>;
 }
 

@@ -9,11 +9,31 @@ import type { DryRun } from '../lib/types';
 import { Button, Command, ErrorBox } from './base';
 import { DryRunView } from './dryrun';
 
+export interface Call { method: 'POST' | 'PATCH' | 'PUT' | 'DELETE'; path: string; body?: unknown }
 export interface Ask {
   title: string; verb: string; danger?: boolean; command?: string; text?: ComponentChildren;
-  /** The change; its dry run is shown where `dry` is not false. */
-  call: { method: 'POST' | 'PATCH' | 'PUT' | 'DELETE'; path: string; body?: unknown; dry?: boolean };
-  done?: (answer: unknown) => void;
+  /** The changes, made one after the other; what they would do is shown first, where `dry` is not false. */
+  calls: Call[]; dry?: boolean;
+  done?: (answers: unknown[]) => void;
+}
+
+const TRIED = 20; // calls of a bulk action whose dry runs are shown
+
+/** Several dry runs as one. Each is tried alone, on the present state. */
+function merged(runs: DryRun[]): DryRun {
+  const all = { ...runs[0] };
+  for (const run of runs.slice(1)) {
+    for (const list of ['stops', 'ends', 'starts', 'waits', 'launches', 'node_ends', 'warnings'] as const) {
+      const known = new Set((all[list] as { task?: number }[]).map((x) => x.task));
+      const fresh = (run[list] as { task?: number }[]).filter((x) => x.task === undefined || !known.has(x.task));
+      (all[list] as unknown[]) = [...all[list], ...fresh];
+      if (list !== 'warnings') all[`${list}_total`] += run[`${list}_total`] - (run[list].length - fresh.length);
+    }
+    all.changes ||= run.changes;
+    all.cut ||= run.cut;
+    all.refused += run.refused;
+  }
+  return all;
 }
 
 const asked = signal<Ask | null>(null);
@@ -38,25 +58,27 @@ export function Dialog({ title, close, children, wide }: { title: string; close:
 }
 
 function Asking({ question }: { question: Ask }) {
-  const { call } = question;
+  const { calls } = question;
   const [dry, setDry] = useState<DryRun | null>(null);
   const [error, setError] = useState<ApiError | null>(null);
   const [busy, setBusy] = useState(false);
-  const wanted = call.dry !== false;
+  const wanted = question.dry !== false;
   useEffect(() => {
     if (!wanted) return;
-    api.send<DryRun>(call.method, withQuery(call.path, { dry_run: true }), call.body).then(setDry, setError);
+    Promise.all(calls.slice(0, TRIED).map((c) => api.send<DryRun>(c.method, withQuery(c.path, { dry_run: true }), c.body)))
+      .then((runs) => setDry({ ...merged(runs), cut: calls.length > TRIED || runs.some((r) => r.cut) }), setError);
   }, []);
   const close = () => { asked.value = null; };
   const act = async () => {
     setBusy(true);
     setError(null);
     try {
-      const answer = await api.send<unknown>(call.method, call.path, call.body);
+      const answers = [];
+      for (const c of calls) answers.push(await api.send<unknown>(c.method, c.path, c.body));
       close();
-      touch();
-      question.done?.(answer);
+      question.done?.(answers);
     } catch (e) { setError(e as ApiError); setBusy(false); }
+    touch();
   };
   return (
     <Dialog title={question.title} close={close}>

@@ -9,12 +9,12 @@ import type { Column } from '../ui/table';
 export function standing(t: Task): string {
   if (t.reason) return t.reason.message;
   if (t.state === 'failed') return t.exit_code !== null ? `exit code ${t.exit_code}` : t.cause;
-  if (t.instances > 1 && t.ended_at === null) return `${t.counts.active} of ${t.instances} run, ${t.counts.ended} ended`;
-  if (t.counts.preempted > 0 && t.ended_at === null) return `preempted ${t.counts.preempted} times`;
+  if (t.instances > 1 && !t.ended_at) return `${t.counts.active} of ${t.instances} run, ${t.counts.ended} ended`;
+  if (t.counts.preempted > 0 && !t.ended_at) return `preempted ${t.counts.preempted} times`;
   return '';
 }
 
-export function taskColumns({ user = true, pool = true }: { user?: boolean; pool?: boolean } = {}): Column<Task>[] {
+export function taskColumns({ user = true, pool = true, ran = true }: { user?: boolean; pool?: boolean; ran?: boolean } = {}): Column<Task>[] {
   const columns: (Column<Task> | false)[] = [
     { key: 'id', title: 'Task', num: true, cell: (t) => <a class="row-link" href={href(`/tasks/${t.id}`)}>{t.id}</a> },
     { key: 'name', title: 'Name or command', grow: true, cell: (t) => <div class="two"><span class="clip" title={titleOf(t)}>{titleOf(t)}</span>{standing(t) && <span class="clip faint" title={standing(t)}>{standing(t)}</span>}</div> },
@@ -22,7 +22,7 @@ export function taskColumns({ user = true, pool = true }: { user?: boolean; pool
     user && { key: 'user', title: 'User', hide: 's', cell: (t) => <a href={href('/tasks', { user: t.user })}>{t.user}</a> },
     pool && { key: 'pool', title: 'Pool', hide: 's', cell: (t) => <PoolLink name={t.pool} /> },
     { key: 'ask', title: 'Asks for', hide: 'm', cell: (t) => <span class="nowrap">{t.instances > 1 && `${t.instances} × `}{resources(t.resources)}</span> },
-    { key: 'ran', title: 'Ran', hide: 'm', num: true, cell: (t) => <Span from={t.started_at} to={t.ended_at} /> },
+    ran && { key: 'ran', title: 'Ran', hide: 'm', num: true, cell: (t) => <Span from={t.started_at} to={t.ended_at} /> },
     { key: 'at', title: 'Submitted', hide: 's', num: true, cell: (t) => <Time at={t.submitted_at} /> },
   ];
   return columns.filter(Boolean) as Column<Task>[];

@@ -1,0 +1,54 @@
+/* unprevented.c - see unprevented.h. SPDX-License-Identifier: Apache-2.0 */
+#include "agent/unprevented.h"
+
+#include "base/log.h"
+
+/* Who tasks are to each other. */
+static const char *by_account(struct agent *agent)
+{
+    if (!agent->account.switch_user) {
+        return "tasks run as the agent's own user: a task can read its files (credentials too), "
+               "stop the "
+               "agent and other tasks; run the agent as root, or only trusted tasks";
+    }
+    if (agent->task_uids.count > 0) {
+        return "tasks have users of their own, and share the network, the machine's name and what "
+               "every "
+               "user of the machine can read";
+    }
+    return arena_fmt(&agent->arena,
+                     "all tasks run as the user '%s': a task can signal other tasks and read their "
+                     "memory, environment and files",
+                     agent->account.name);
+}
+
+/* Appends a word to a list. */
+static const char *list_add(struct agent *agent, const char *list, const char *word)
+{
+    return list[0] == '\0' ? word : arena_fmt(&agent->arena, "%s, %s", list, word);
+}
+
+void unprevented_tell(struct agent *agent)
+{
+    static const struct {
+        unsigned bit;
+        const char *name;
+    } each[] = {{CGROUP_CPU, "cpu"}, {CGROUP_MEMORY, "memory"}, {CGROUP_PIDS, "processes"}};
+    const char *held = "";
+    const char *missing = "";
+    for (size_t i = 0; i < sizeof each / sizeof each[0]; i++) {
+        const bool has = (agent->cgroup_controllers & each[i].bit) != 0;
+        held = has ? list_add(agent, held, each[i].name) : held;
+        missing = has ? missing : list_add(agent, missing, each[i].name);
+    }
+    agent->node.limits =
+        arena_fmt(&agent->arena, "cgroups %s%s%s", cgroup_layout_mode_name(agent->cgroup_mode),
+                  held[0] == '\0' ? "" : ": ", held);
+    agent->node.unprevented = by_account(agent);
+    if (missing[0] != '\0') {
+        agent->node.unprevented = arena_fmt(&agent->arena, "%.200s; more %s than a task holds",
+                                            agent->node.unprevented, missing);
+    }
+    log_info("what this node cannot prevent", kv_str("what", agent->node.unprevented),
+             kv_str("limits", agent->node.limits));
+}

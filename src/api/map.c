@@ -1,0 +1,140 @@
+/* map.c - GET /map: every node and device with its occupants, in one answer; or some nodes by name, which an
+ * open map asks for when an event says that they changed.
+ *
+ * All nodes are written on a worker, from a copy of the state. Some nodes are written at once.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "wire/map_json.h"
+
+#include "api/api_internal.h"
+#include "api/call.h"
+#include "api/handlers.h"
+#include "api/named.h"
+#include "base/mem.h"
+
+struct map_work {
+    struct work work;
+    struct call *call; /* NULL: the client has left */
+    struct core *copy;
+    struct map_json_ask ask;
+    int64_t now_ms;
+    struct buf out;
+};
+
+static void map_run(struct work *work, struct store_reader *reader)
+{
+    struct map_work *map = (struct map_work *)work;
+    (void)reader;
+    map_json(map->copy, &map->ask, map->now_ms, &map->out);
+    core_free(steal(map->copy));
+}
+
+static void map_free_work(struct map_work *map)
+{
+    core_free(map->copy);
+    buf_done(&map->out);
+    free(map);
+}
+
+static void map_back(struct work *work)
+{
+    struct map_work *map = (struct map_work *)work;
+    struct call *call = map->call;
+    if (call != NULL) {
+        call_resume(call);
+        buf_done(&call->out);
+        call->out = map->out;
+        buf_init(&map->out, 0);
+        call_answer_json(call, 200);
+    }
+    map_free_work(map);
+}
+
+static void map_gone(struct call *call, void *ctx)
+{
+    struct map_work *map = ctx;
+    (void)call;
+    map->call = NULL;
+}
+
+static void map_dropped(struct call *call, void *ctx)
+{
+    (void)call;
+    map_free_work(ctx);
+}
+
+static void map_ask(struct call *call)
+{
+    const struct api_host *host = call->api->o.host;
+    struct map_work *map = call->data;
+    call_resume(call);
+    if (!host->compute(host->ctx, &map->work)) {
+        struct error e;
+        map_free_work(map);
+        (void)fail(&e, ERR_BUSY, "too many computations are under way; try again");
+        call_busy(call, 429, &e);
+        return;
+    }
+    call_park(call, map_gone, map);
+}
+
+/* Reads nodes=a,b,c. False: the call was answered. */
+static bool names_read(struct call *call, const char *text, struct map_json_ask *ask)
+{
+    const char **names = arena_new(call_arena(call), const char *, MAP_JSON_NAMES_MAX);
+    struct str rest = str_of(text);
+    while (rest.p != NULL) {
+        const struct str name = str_cut(rest, ',', &rest);
+        if (name.len == 0) {
+            continue;
+        }
+        if (ask->name_count == MAP_JSON_NAMES_MAX || name.len > NAME_LEN_MAX) {
+            call_failf(call, ERR_LIMIT, "nodes",
+                       "'nodes' takes at most %d names of at most %d characters",
+                       MAP_JSON_NAMES_MAX, NAME_LEN_MAX);
+            return false;
+        }
+        names[ask->name_count++] = arena_strn(call_arena(call), name.p, name.len);
+    }
+    ask->names = names;
+    return true;
+}
+
+void map_show(struct call *call)
+{
+    struct map_json_ask ask = {.limit = MAP_JSON_NODES_MAX};
+    uint64_t limit = MAP_JSON_NODES_MAX;
+    uint64_t after = 0;
+    const char *pool = call_query(call, "pool");
+    const char *nodes = call_query(call, "nodes");
+    if (!call_query_u64(call, "limit", MAP_JSON_NODES_MAX, &limit) ||
+        !call_query_u64(call, "after", UINT32_MAX, &after)) {
+        return;
+    }
+    ask.limit = limit > 0 ? (size_t)limit : 1;
+    ask.after = (node_id){(uint32_t)after};
+    if (pool != NULL) {
+        const struct pool *row = named_pool(call, "pool", pool);
+        if (row == NULL) {
+            return;
+        }
+        ask.pool = row->id;
+    }
+    if (nodes != NULL) {
+        if (names_read(call, nodes, &ask)) {
+            buf_clear(&call->out);
+            map_json(call_core(call), &ask, call_now_ms(call), &call->out);
+            call_answer_json(call, 200);
+        }
+        return;
+    }
+    struct map_work *map = xcalloc(1, sizeof *map);
+    map->work = (struct work){.run = map_run, .done = map_back};
+    map->call = call;
+    map->copy = core_copy(call_core(call));
+    map->ask = ask;
+    map->now_ms = call_now_ms(call);
+    buf_init(&map->out, ANSWER_BYTES_MAX);
+    call->data = map;
+    call_park(call, map_dropped, map);
+    call_when_stored(call, map_ask);
+}

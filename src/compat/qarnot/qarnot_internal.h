@@ -1,0 +1,109 @@
+/* qarnot_internal.h - what the handlers of this directory share.
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "api/call.h"
+#include "base/doc.h"
+#include "core/core.h"
+
+/* ---- qarnot_uuid.c ---- */
+
+enum qarnot_kind { QARNOT_POOL, QARNOT_TASK };
+enum { QARNOT_UUID_MAX = 37 };
+
+/* The UUID of a pool or task: it follows from the server's uuid and the number. `ret` has QARNOT_UUID_MAX bytes. */
+void qarnot_uuid(const struct core *core, enum qarnot_kind kind, uint64_t id, char *ret);
+
+/* The number behind a UUID of this server. False: it is no such UUID. */
+must_use bool qarnot_uuid_parse(const struct core *core, enum qarnot_kind kind, const char *text,
+                                uint64_t *ret);
+
+/* ---- qarnot_fields.c: the parts of the SDK's objects ---- */
+
+enum {
+    QARNOT_DEPTH_MAX = 12,       /* lists and maps in each other, in a body */
+    QARNOT_BODY_MAX = 48 * 1024, /* what is kept of a body */
+    QARNOT_CONSTANTS_MAX = 512,
+};
+
+/* Is the field there, and neither null nor an empty list or map? */
+bool qarnot_fields_given(const struct doc *map, const char *key);
+
+/* Refuses the fields that a task and a pool have in common and that Weir cannot honour. */
+must_use enum err qarnot_fields_check(const struct doc *body, struct error *e);
+
+/* The body as text that is kept with the object. */
+must_use enum err qarnot_fields_keep(const struct doc *body, struct arena *arena, const char **ret,
+                                     struct error *e);
+
+/* What was kept; an empty map where the object was not made through this interface. */
+const struct doc *qarnot_fields_kept(struct arena *arena, const char *annotation);
+
+/* Writes the fields of the body, without nulls and without the fields in `computed` (NULL at the end). */
+void qarnot_fields_echo(struct json_out *j, const struct doc *kept, const char *const *computed);
+
+/* The value of a constant; NULL: there is none. */
+const char *qarnot_fields_constant(const struct doc *body, const char *name);
+
+/* A hardware constraint of the body as a request: cores and bytes; 0: not asked. */
+struct qarnot_hardware {
+    uint64_t cores;
+    uint64_t memory_mb;
+    bool gpu;
+};
+must_use enum err qarnot_fields_hardware(const struct doc *body, struct qarnot_hardware *ret,
+                                         struct error *e);
+
+/* Has the object all tags, or one of them, that the filter of a list asks for? */
+must_use enum err qarnot_fields_filter_check(const struct doc *filter, struct error *e);
+bool qarnot_fields_filter_matches(const struct doc *filter, const struct doc *tags);
+
+/* How many objects a page has; the default where the body says none. */
+size_t qarnot_fields_page_limit(const struct doc *body);
+
+/* Writes "days.hours:minutes:seconds". */
+void qarnot_fields_timespan(int64_t ms, char *ret);
+enum { QARNOT_TIMESPAN_MAX = 32 };
+
+/* ---- qarnot_ranges.c: "1,3-8,12-19" ---- */
+
+struct qarnot_ranges {
+    uint32_t count; /* numbers in all */
+    const char *text;
+};
+must_use enum err qarnot_ranges_read(const char *text, struct qarnot_ranges *ret, struct error *e);
+
+/* The number of the instance with this index, and back. */
+uint32_t qarnot_ranges_at(const char *text, uint32_t index);
+bool qarnot_ranges_find(const char *text, uint32_t number, uint32_t *ret_index);
+
+/* Adds a number to a range text that is being written: "0-3,7". */
+struct qarnot_range_writer {
+    struct buf *out;
+    uint32_t first;
+    uint32_t last;
+    bool open;
+};
+void qarnot_ranges_add(struct qarnot_range_writer *w, uint32_t number);
+void qarnot_ranges_end(struct qarnot_range_writer *w);
+
+/* ---- qarnot_pool.c: a pool as the SDK reads it ---- */
+
+const char *qarnot_pool_state(const struct pool *pool);
+void qarnot_pool_write(struct json_out *j, const struct core *core, const struct pool *pool,
+                       struct arena *arena);
+
+/* ---- qarnot_pools.c ---- */
+
+/* The pool of this UUID that was not deleted, or NULL. */
+const struct pool *qarnot_pools_find(const struct core *core, const char *uuid);
+
+/* ---- qarnot_spec.c: the body of a task as one of Weir's ---- */
+
+must_use enum err qarnot_spec_task(const struct core *core, const struct doc *body,
+                                   struct arena *arena, struct task_spec *ret, struct error *e);
+
+/* ---- qarnot_json.c: Weir's task as the SDK reads it ---- */
+
+void qarnot_json_task(struct json_out *j, const struct core *core, const struct doc *task,
+                      struct arena *arena);

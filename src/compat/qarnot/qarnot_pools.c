@@ -1,0 +1,415 @@
+/* qarnot_pools.c - the SDK's pools: pools of Weir with nodes of the provider that the server's file names.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "api/api_internal.h"
+#include "api/body.h"
+#include "base/doc_write.h"
+#include "compat/qarnot/qarnot_handlers.h"
+#include "compat/qarnot/qarnot_internal.h"
+#include "spec/pool_spec.h"
+
+#include <inttypes.h>
+#include <sodium.h>
+
+/* How many nodes, and how they come and go. */
+struct pool_size {
+    uint64_t slots_per_node;
+    uint64_t nodes; /* of a fixed pool; 0: the pool is elastic */
+    uint64_t min;
+    uint64_t max;
+    uint64_t idle_s;
+    uint64_t headroom;
+};
+
+/* ---- from the SDK ---- */
+
+static uint64_t number_of(const struct doc *map, const char *key, uint64_t otherwise)
+{
+    uint64_t value = otherwise;
+    (void)doc_u64(doc_get(map, key), &value);
+    return value;
+}
+
+/* `elastic` has the names of both forms: elasticProperty, and a policy ManagedTasksQueue. */
+static enum err elastic_read(const struct doc *elastic, struct pool_size *ret, struct error *e)
+{
+    const uint64_t k = ret->slots_per_node;
+    const uint64_t low = number_of(elastic, "minTotalSlots", 0);
+    const uint64_t high = number_of(elastic, "maxTotalSlots", 1);
+    const uint64_t idle_s = number_of(elastic, "minIdleTimeSeconds", 0);
+    const uint64_t period_s = number_of(elastic, "resizePeriod", 90);
+    if (high < 1 || low > high || high > POOL_NODES_MAX * k) {
+        return fail_at(e, ERR_INVALID, "elasticProperty",
+                       "the slots must be from minTotalSlots to maxTotalSlots, at least 1 and at "
+                       "most %" PRIu64 ", not %" PRIu64 " to %" PRIu64,
+                       POOL_NODES_MAX * k, low, high);
+    }
+    if (period_s < 1 || period_s > UINT32_MAX || idle_s > UINT32_MAX) {
+        return fail_at(e, ERR_INVALID, "elasticProperty",
+                       "resizePeriod must be 1 s or more, and minIdleTimeSeconds 0 or more");
+    }
+    ret->nodes = 0;
+    ret->min = (low + k - 1) / k;
+    ret->max = high / k;
+    ret->idle_s = idle_s > period_s ? idle_s : period_s;
+    ret->headroom = number_of(elastic, "minIdleSlots", 0);
+    if (ret->max < ret->min || ret->max == 0) {
+        return fail_at(e, ERR_INVALID, "elasticProperty",
+                       "nodes of %" PRIu64 " slots cannot make %" PRIu64 " to %" PRIu64 " slots", k,
+                       low, high);
+    }
+    return ERR_OK;
+}
+
+static enum err fixed_read(uint64_t slots, const char *path, struct pool_size *ret, struct error *e)
+{
+    if (slots < 1 || slots > POOL_NODES_MAX * ret->slots_per_node) {
+        return fail_at(e, ERR_INVALID, path, "it must be from 1 to %" PRIu64,
+                       POOL_NODES_MAX * ret->slots_per_node);
+    }
+    ret->nodes = (slots + ret->slots_per_node - 1) / ret->slots_per_node;
+    return ERR_OK;
+}
+
+/* One policy that always holds. Policies by the day of the week are refused: accepting and ignoring them would be a lie. */
+static enum err scaling_read(const struct doc *scaling, struct pool_size *ret, struct error *e)
+{
+    const struct doc *policies = doc_get(scaling, "policies");
+    const struct doc *policy = policies->first;
+    const struct doc *periods = doc_get(policy, "enabledPeriods");
+    const char *type = "";
+    const char *period = "Always";
+    (void)doc_text(doc_get(policy, "type"), &type);
+    if (periods != NULL && periods->count > 0) {
+        (void)doc_text(doc_get(periods->first, "type"), &period);
+    }
+    if (policies->count != 1 || strcmp(period, "Always") != 0) {
+        return fail_at(e, ERR_INVALID, "scaling",
+                       "Weir supports one policy, and only one that always holds");
+    }
+    if (strcmp(type, "Fixed") == 0) {
+        return fixed_read(number_of(policy, "slotsCount", 0), "scaling.policies[0].slotsCount", ret,
+                          e);
+    }
+    if (strcmp(type, "ManagedTasksQueue") == 0) {
+        return elastic_read(policy, ret, e);
+    }
+    return fail_at(e, ERR_INVALID, "scaling", "unknown type of policy '%.40s'", type);
+}
+
+static enum err size_read(const struct doc *body, struct pool_size *ret, struct error *e)
+{
+    const struct doc *elastic = doc_get(body, "elasticProperty");
+    const struct doc *multi = doc_get(body, "multiSlotsSettings");
+    const struct doc *scaling = doc_get(body, "scaling");
+    bool is_elastic = false;
+    *ret = (struct pool_size){.slots_per_node = 1};
+    if (multi != NULL && multi->kind == DOC_MAP) {
+        ret->slots_per_node = number_of(multi, "slotsPerNode", 1);
+        if (ret->slots_per_node < 1 || ret->slots_per_node > 1024) {
+            return fail_at(e, ERR_INVALID, "multiSlotsSettings.slotsPerNode",
+                           "it must be from 1 to 1024");
+        }
+    }
+    if (scaling != NULL && scaling->kind == DOC_MAP && qarnot_fields_given(scaling, "policies")) {
+        return scaling_read(scaling, ret, e);
+    }
+    if (elastic != NULL && doc_bool(doc_get(elastic, "isElastic"), &is_elastic) && is_elastic) {
+        return elastic_read(elastic, ret, e);
+    }
+    return fixed_read(number_of(body, "instanceCount", 0), "instanceCount", ret, e);
+}
+
+/* Writes the definition as the API's own POST and PATCH read it. */
+static enum err definition_write(struct json_out *j, const struct doc *body, const char *name,
+                                 struct arena *arena, struct error *e)
+{
+    struct pool_size size;
+    struct qarnot_hardware hardware;
+    const char *annotation;
+    const char *title = "";
+    enum err r = qarnot_fields_check(body, e);
+    r = r == ERR_OK ? size_read(body, &size, e) : r;
+    r = r == ERR_OK ? qarnot_fields_hardware(body, &hardware, e) : r;
+    r = r == ERR_OK ? qarnot_fields_keep(body, arena, &annotation, e) : r;
+    if (r != ERR_OK) {
+        return r;
+    }
+    (void)doc_text(doc_get(body, "name"), &title);
+    json_out_object(j);
+    if (name != NULL) {
+        json_out_put(j, "name:%s,title:%s", name, title);
+    }
+    json_out_put(j, "annotation:%s,provider:{", annotation);
+    if (name != NULL) {
+        json_out_put(j, "type:%s,slots:%lu", "local", size.slots_per_node);
+    }
+    json_out_kv_u64(j, "nodes", size.nodes);
+    if (size.nodes == 0) {
+        json_out_put(j, "min:%lu,max:%lu,headroom:%lu,idle:%s", size.min, size.max, size.headroom,
+                     arena_fmt(arena, "%" PRIu64 "s", size.idle_s));
+    }
+    if (hardware.cores > 0) {
+        json_out_kv_u64(j, "cpu", hardware.cores);
+    }
+    if (hardware.memory_mb > 0) {
+        json_out_kv_text(j, "memory", arena_fmt(arena, "%" PRIu64 "M", hardware.memory_mb));
+    }
+    json_out_put(j, "}}");
+    return ERR_OK;
+}
+
+/* The definition as a document; NULL: the call was answered. */
+static const struct doc *definition_of(struct call *call, const struct doc *body, const char *name)
+{
+    struct buf out;
+    struct json_out j;
+    struct doc *doc = NULL;
+    struct error e;
+    buf_init(&out, 2 * QARNOT_BODY_MAX + 4096);
+    json_out_init(&j, &out);
+    enum err r = definition_write(&j, body, name, call_arena(call), &e);
+    if (r == ERR_OK) {
+        /* The texts of the document are in the arena. */
+        const char *text = arena_strn(call_arena(call), buf_text(&out), out.len);
+        r = doc_json_parse(call_arena(call), str_of(text), &doc, &e);
+    }
+    buf_done(&out);
+    if (r != ERR_OK) {
+        call_fail(call, &e);
+        return NULL;
+    }
+    return doc;
+}
+
+/* ---- routes ---- */
+
+const struct pool *qarnot_pools_find(const struct core *core, const char *uuid)
+{
+    uint64_t id;
+    if (!qarnot_uuid_parse(core, QARNOT_POOL, uuid, &id) || id > UINT32_MAX) {
+        return NULL;
+    }
+    const struct pool *pool = query_pool(core, (pool_id){(uint32_t)id});
+    const bool there = pool != NULL && !pool->deleted && pool->life.phase != PHASE_DELETE;
+    return there ? pool : NULL;
+}
+
+/* The pool that the path names. NULL: the call was answered with 404. */
+static const struct pool *pool_of(struct call *call)
+{
+    const struct pool *pool = qarnot_pools_find(call_core(call), call->params[0]);
+    if (pool == NULL) {
+        call_failf(call, ERR_NOT_FOUND, "", "no pool %.60s", call->params[0]);
+    }
+    return pool;
+}
+
+static void empty_answer(struct call *call)
+{
+    buf_clear(&call->out);
+    call_answer(call, 200, NULL);
+}
+
+void qarnot_pools_create(struct call *call)
+{
+    const struct doc *body;
+    struct pool_spec spec;
+    struct error e;
+    struct facts facts;
+    char uuid[QARNOT_UUID_MAX];
+    if (!body_read(call, &body)) {
+        return;
+    }
+    const char *name = arena_fmt(call_arena(call), "qarnot-%08" PRIx32, randombytes_random());
+    const struct doc *definition = definition_of(call, body, name);
+    if (definition == NULL) {
+        return;
+    }
+    if (pool_spec_read(definition, call_arena(call), &spec, &e) != ERR_OK) {
+        call_fail(call, &e);
+        return;
+    }
+    struct input in = {.type = INPUT_POOL_CREATE, .pool = {.spec = &spec}};
+    if (!call_input(call, &in, &facts)) {
+        return;
+    }
+    struct json_out j;
+    qarnot_uuid(call_core(call), QARNOT_POOL, query_pool_named(call_core(call), name)->id.v, uuid);
+    call_json(call, &j);
+    json_out_put(&j, "{uuid:%s}", uuid);
+    call_answer_json(call, 200);
+}
+
+void qarnot_pools_show(struct call *call)
+{
+    const struct pool *pool = pool_of(call);
+    if (pool != NULL) {
+        struct json_out j;
+        call_json(call, &j);
+        qarnot_pool_write(&j, call_core(call), pool, call_arena(call));
+        call_answer_json(call, 200);
+    }
+}
+
+/* The SDK sends the whole pool again. Its profile and its slots per node cannot change. */
+void qarnot_pools_edit(struct call *call)
+{
+    const struct pool *pool = pool_of(call);
+    const struct doc *body;
+    struct pool_spec spec;
+    struct error e;
+    struct facts facts;
+    if (pool == NULL || !body_read(call, &body)) {
+        return;
+    }
+    const pool_id id = pool->id;
+    query_pool_spec(call_core(call), id, call_arena(call), &spec);
+    if (spec.provider == POOL_STATIC) {
+        call_failf(call, ERR_INVALID, "", "this pool was not made through this interface");
+        return;
+    }
+    const struct doc *definition = definition_of(call, body, NULL);
+    if (definition == NULL) {
+        return;
+    }
+    if (pool_spec_patch(definition, call_arena(call), &spec, &e) != ERR_OK) {
+        call_fail(call, &e);
+        return;
+    }
+    struct input in = {.type = INPUT_POOL_EDIT, .pool = {.spec = &spec, .pool = id, .force = true}};
+    if (call_input(call, &in, &facts)) {
+        empty_answer(call);
+    }
+}
+
+/* Resources come from buckets; without a store there is nothing to fetch again. */
+void qarnot_pools_refresh(struct call *call)
+{
+    if (pool_of(call) != NULL) {
+        empty_answer(call);
+    }
+}
+
+/* Cancels the tasks that wait in the pool. Looks at all live tasks: closing a pool is rare. */
+static void waiting_cancel(struct call *call, pool_id pool)
+{
+    const struct api_host *host = call->api->o.host;
+    struct facts facts;
+    const struct task *task = query_task_next(call_core(call), (task_id){0});
+    while (task != NULL) {
+        const task_id id = task->id;
+        if (task->pool.v == pool.v && !task->kill_asked) {
+            struct input in = {.type = INPUT_TASK_KILL,
+                               .actor = call->actor,
+                               .cause = call->cause,
+                               .task = {.task = id}};
+            fact_list_init(&facts, call_arena(call));
+            (void)host->input(host->ctx, &in, &facts); /* a task that ends by itself is as well */
+        }
+        task = query_task_next(call_core(call), id);
+    }
+}
+
+/* Closes an open pool: its tasks end, and its nodes go. False: the call was answered. */
+static bool pool_close(struct call *call, pool_id id)
+{
+    struct facts facts;
+    struct input in = {.type = INPUT_POOL_CLOSE, .pool = {.pool = id, .kill = true}};
+    if (!call_input(call, &in, &facts)) {
+        return false;
+    }
+    waiting_cancel(call, id);
+    return true;
+}
+
+void qarnot_pools_close(struct call *call)
+{
+    const struct pool *pool = pool_of(call);
+    if (pool == NULL) {
+        return;
+    }
+    if (pool->life.phase != PHASE_OPEN) {
+        call_failf(call, ERR_DENIED, "", "the pool is not running: it is %s",
+                   qarnot_pool_state(pool));
+        return;
+    }
+    if (pool_close(call, pool->id)) {
+        empty_answer(call);
+    }
+}
+
+/* Closes the pool first, so that its tasks are cancelled and do not wait for a pool that comes back. */
+void qarnot_pools_delete(struct call *call)
+{
+    const struct pool *pool = pool_of(call);
+    struct facts facts;
+    if (pool == NULL) {
+        return;
+    }
+    const pool_id id = pool->id;
+    if (pool->life.phase == PHASE_OPEN && !pool_close(call, id)) {
+        return;
+    }
+    struct input in = {.type = INPUT_POOL_DELETE, .pool = {.pool = id, .force = true}};
+    if (call_input(call, &in, &facts)) {
+        empty_answer(call);
+    }
+}
+
+/* What a node's agent prints is for the site, not for the pool's user. */
+void qarnot_pools_output(struct call *call)
+{
+    if (pool_of(call) != NULL) {
+        call_answer(call, 200, "text/plain; charset=utf-8");
+    }
+}
+
+/* ---- the list ---- */
+
+static void list_write(struct call *call, const struct doc *filter, size_t limit, uint64_t after)
+{
+    const struct core *core = call_core(call);
+    struct json_out j;
+    char token[32] = "";
+    size_t shown = 0;
+    call_json(call, &j);
+    json_out_put(&j, "{data:[");
+    const struct pool *pool = query_pool_next(core, (pool_id){(uint32_t)after});
+    for (; pool != NULL && shown < limit; pool = query_pool_next(core, pool->id)) {
+        struct pool_spec spec;
+        if (pool->deleted || pool->life.phase == PHASE_DELETE) {
+            continue;
+        }
+        query_pool_spec(core, pool->id, call_arena(call), &spec);
+        const struct doc *kept = qarnot_fields_kept(call_arena(call), spec.annotation);
+        if (qarnot_fields_filter_matches(filter, doc_get(kept, "tags"))) {
+            qarnot_pool_write(&j, core, pool, call_arena(call));
+            shown++;
+            (void)snprintf(token, sizeof token, "%" PRIu32, pool->id.v);
+        }
+    }
+    json_out_end(&j);
+    json_out_kv_text(&j, "nextToken", pool != NULL ? token : NULL);
+    json_out_kv_bool(&j, "isTruncated", pool != NULL);
+    json_out_end(&j);
+    call_answer_json(call, 200);
+}
+
+void qarnot_pools_list(struct call *call)
+{
+    const struct doc *body;
+    struct error e;
+    const char *token = "0";
+    uint64_t after;
+    if (!body_read(call, &body)) {
+        return;
+    }
+    (void)doc_text(doc_get(body, "token"), &token);
+    if (!str_to_u64(str_of(token), &after) || after > UINT32_MAX) {
+        call_failf(call, ERR_INVALID, "token", "'%.40s' is no token of this list", token);
+    } else if (qarnot_fields_filter_check(doc_get(body, "filter"), &e) != ERR_OK) {
+        call_fail(call, &e);
+    } else {
+        list_write(call, doc_get(body, "filter"), qarnot_fields_page_limit(body), after);
+    }
+}

@@ -1,0 +1,313 @@
+/* qarnot_spec.c - a task of the SDK as one of Weir's: the reader of Weir's own task files reads the result, so that each
+ * bound holds here, too.
+ *
+ * The program is a shell that sets what only the node knows (the job directory, and the number of the instance where the
+ * task names ranges), and then gives DOCKER_CMD to another shell.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "base/doc_write.h"
+#include "compat/qarnot/qarnot_internal.h"
+#include "spec/task_file.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+
+enum { SPEC_BYTES_MAX = 1024 * 1024 };
+
+/* The ranges are counted off in the shell, because an instance knows only its index. */
+static const char script[] =
+    "i=${WEIR_INDEX:-0}\n"
+    "for r in $(echo \"$QARNOT_RANGES\" | tr ',' ' '); do\n"
+    "  a=${r%-*}; b=${r#*-}; n=$((b - a + 1))\n"
+    "  if [ \"$i\" -lt \"$n\" ]; then INSTANCE_ID=$((a + i)); break; fi\n"
+    "  i=$((i - n))\n"
+    "done\n"
+    "unset QARNOT_RANGES i r a b n\n"
+    "TASK_PATH=${TASK_PATH:-$WEIR_JOB_DIR} TMP_PATH=${TMPDIR:-/tmp} TMP_RAMFS_PATH=/dev/shm\n"
+    "QARNOT_JOB_DIRECTORY=$TASK_PATH QARNOT_RESOURCES_DIRECTORY=$TASK_PATH\n"
+    "QARNOT_RESULTS_DIRECTORY=$TASK_PATH FRAME_ID=$INSTANCE_ID\n"
+    "export INSTANCE_ID FRAME_ID TASK_PATH TMP_PATH TMP_RAMFS_PATH QARNOT_JOB_DIRECTORY\n"
+    "export QARNOT_RESOURCES_DIRECTORY QARNOT_RESULTS_DIRECTORY\n"
+    "exec /bin/sh -c \"$DOCKER_CMD\"\n";
+
+/* ---- the environment ---- */
+
+/* A name that a shell can have, and that is not one of Weir's. */
+static bool is_variable(const char *name)
+{
+    static const char *const own[] = {"INSTANCE_ID", "FRAME_ID", "INSTANCE_COUNT", "QARNOT_RANGES",
+                                      "PATH"};
+    if (!isalpha((unsigned char)name[0]) && name[0] != '_') {
+        return false;
+    }
+    for (size_t i = 0; name[i] != '\0'; i++) {
+        if (!isalnum((unsigned char)name[i]) && name[i] != '_') {
+            return false;
+        }
+    }
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
+        if (strcmp(name, own[i]) == 0) {
+            return false;
+        }
+    }
+    return strncmp(name, "WEIR_", 5) != 0;
+}
+
+/* Writes the constants that the task's own ones do not hide. */
+static void constants_write(struct json_out *j, const struct doc *body, const struct doc *hidden_by)
+{
+    const struct doc *constants = doc_get(body, "constants");
+    for (const struct doc *d = constants == NULL ? NULL : constants->first; d != NULL;
+         d = d->next) {
+        const char *key = "";
+        const struct doc *value = d->kind == DOC_MAP ? doc_get(d, "value") : NULL;
+        const bool text = value != NULL && (value->kind == DOC_STRING || value->kind == DOC_NUMBER);
+        if (!text || !doc_text(doc_get(d, "key"), &key) || !is_variable(key) ||
+            qarnot_fields_constant(body, key) !=
+                (value->kind == DOC_STRING ? value->text.p : NULL) ||
+            (hidden_by != NULL && qarnot_fields_constant(hidden_by, key) != NULL)) {
+            continue;
+        }
+        json_out_kv_text(j, key, value->text.p);
+    }
+}
+
+static void env_write(struct json_out *j, const struct doc *body, const struct doc *pool,
+                      const char *ranges, uint32_t count, struct arena *arena)
+{
+    json_out_put(j, "env:{");
+    constants_write(j, pool, body);
+    constants_write(j, body, NULL);
+    json_out_kv_text(j, "INSTANCE_COUNT", arena_fmt(arena, "%" PRIu32, count));
+    if (ranges != NULL) {
+        json_out_kv_text(j, "QARNOT_RANGES", ranges);
+    }
+    json_out_end(j);
+}
+
+/* ---- instances, retries, dependencies ---- */
+
+static enum err instances_read(const struct doc *body, const char **ret_ranges, uint32_t *ret,
+                               struct error *e)
+{
+    const char *text;
+    uint64_t count;
+    struct qarnot_ranges ranges;
+    *ret_ranges = NULL;
+    if (doc_text(doc_get(body, "advancedRanges"), &text)) {
+        enum err r = qarnot_ranges_read(text, &ranges, e);
+        if (r == ERR_OK) {
+            *ret_ranges = text;
+            *ret = ranges.count;
+        }
+        return r;
+    }
+    if (!doc_u64(doc_get(body, "instanceCount"), &count) || count < 1 ||
+        count > TASK_INSTANCES_MAX) {
+        return fail_at(e, ERR_INVALID, "instanceCount", "it must be a whole number from 1 to %d",
+                       TASK_INSTANCES_MAX);
+    }
+    *ret = (uint32_t)count;
+    return ERR_OK;
+}
+
+/* Weir counts the retries of each instance. A bound on all of them together is the same only where there is one instance. */
+static enum err retries_read(const struct doc *body, const struct doc *pool, uint32_t count,
+                             uint64_t *ret, struct error *e)
+{
+    const struct doc *own = doc_get(body, "retrySettings");
+    const struct doc *other = doc_get(pool, "defaultRetrySettings");
+    uint64_t total = 0;
+    uint64_t each = 0;
+    bool said = doc_u64(doc_get(own, "maxTotalRetries"), &total);
+    said = doc_u64(doc_get(own, "maxPerInstanceRetries"), &each) || said;
+    if (!said && other != NULL) {
+        (void)doc_u64(doc_get(other, "maxTotalRetries"), &total);
+        (void)doc_u64(doc_get(other, "maxPerInstanceRetries"), &each);
+    }
+    if (total > 0 && count > 1 && (each == 0 || each * count > total)) {
+        return fail_at(e, ERR_INVALID, "retrySettings.maxTotalRetries",
+                       "Weir counts the retries of each instance; set maxPerInstanceRetries alone");
+    }
+    *ret = each == 0 ? total : total == 0 || each < total ? each : total;
+    return ERR_OK;
+}
+
+/* Must the dependency succeed, or only end? False: Weir does not know the condition. */
+static bool condition_read(const struct doc *states, bool *ret_any)
+{
+    bool success = states == NULL || states->kind != DOC_LIST;
+    uint32_t others = 0;
+    for (const struct doc *d = success ? NULL : states->first; d != NULL; d = d->next) {
+        const bool is_success = strcasecmp(d->text.p == NULL ? "" : d->text.p, "success") == 0;
+        success = success || is_success;
+        others += !is_success;
+    }
+    *ret_any = others > 0;
+    return success && (others == 0 || others == 2);
+}
+
+static enum err depend_write(struct json_out *j, const struct core *core, const struct doc *uuid,
+                             bool any, struct arena *arena, struct error *e)
+{
+    uint64_t id;
+    const char *text = "";
+    if (!doc_text(uuid, &text) || !qarnot_uuid_parse(core, QARNOT_TASK, text, &id)) {
+        return fail_at(e, ERR_INVALID, "dependencies", "no task '%.60s'", text);
+    }
+    if (any) {
+        json_out_text(j, arena_fmt(arena, "%" PRIu64 ":any", id));
+    } else {
+        json_out_u64(j, id);
+    }
+    return ERR_OK;
+}
+
+static enum err depends_write(struct json_out *j, const struct core *core, const struct doc *body,
+                              struct arena *arena, struct error *e)
+{
+    const struct doc *depends = doc_get(body, "dependencies");
+    const struct doc *plain = depends != NULL ? doc_get(depends, "dependsOn") : NULL;
+    const struct doc *more = depends != NULL ? doc_get(depends, "advancedDependsOn") : NULL;
+    enum err r = ERR_OK;
+    if ((plain == NULL || plain->count == 0) && (more == NULL || more->count == 0)) {
+        return ERR_OK;
+    }
+    json_out_put(j, "depends_on:[");
+    for (const struct doc *d = plain == NULL ? NULL : plain->first; d != NULL && r == ERR_OK;
+         d = d->next) {
+        r = depend_write(j, core, d, false, arena, e);
+    }
+    for (const struct doc *d = more == NULL ? NULL : more->first; d != NULL && r == ERR_OK;
+         d = d->next) {
+        bool any;
+        r = condition_read(doc_get(d, "taskFinalStateCondition"), &any)
+                ? depend_write(j, core, doc_get(d, "taskUuid"), any, arena, e)
+                : fail_at(e, ERR_INVALID, "dependencies.advancedDependsOn",
+                          "Weir waits for success, or for any end: success, failure and cancelled");
+    }
+    json_out_end(j);
+    return r;
+}
+
+/* ---- the whole ---- */
+
+static void request_write(struct json_out *j, const struct qarnot_hardware *hardware,
+                          struct arena *arena)
+{
+    if (hardware->cores == 0 && hardware->memory_mb == 0 && !hardware->gpu) {
+        return;
+    }
+    json_out_put(j, "resources:{");
+    json_out_kv_u64(j, hardware->gpu ? "gpu" : "slots", 1);
+    if (hardware->cores > 0) {
+        json_out_kv_u64(j, "cpu", hardware->cores);
+    }
+    if (hardware->memory_mb > 0) {
+        json_out_kv_text(j, "memory", arena_fmt(arena, "%" PRIu64 "M", hardware->memory_mb));
+    }
+    json_out_end(j);
+}
+
+/* The pool of the task, and what was kept of it; no pool: Weir's default pool. */
+static enum err pool_read(const struct core *core, const struct doc *body, struct arena *arena,
+                          const struct pool **ret, const struct doc **ret_kept, struct error *e)
+{
+    const char *uuid = "";
+    const char *profile = "";
+    struct pool_spec spec;
+    *ret = NULL;
+    *ret_kept = qarnot_fields_kept(arena, NULL);
+    if (qarnot_fields_given(body, "jobUuid")) {
+        return fail_at(e, ERR_INVALID, "jobUuid",
+                       "Weir has no jobs; a task names its pool and the tasks it depends on");
+    }
+    if (!doc_text(doc_get(body, "poolUuid"), &uuid)) {
+        return doc_text(doc_get(body, "profile"), &profile)
+                   ? ERR_OK
+                   : fail_at(e, ERR_INVALID, "profile", "a task needs a profile or a pool");
+    }
+    *ret = qarnot_pools_find(core, uuid);
+    if (*ret == NULL) {
+        return fail_at(e, ERR_INVALID, "poolUuid", "no pool %.60s", uuid);
+    }
+    if ((*ret)->life.phase != PHASE_OPEN) {
+        return fail_at(e, ERR_INVALID, "poolUuid", "the pool %.60s is closed", uuid);
+    }
+    query_pool_spec(core, (*ret)->id, arena, &spec);
+    *ret_kept = qarnot_fields_kept(arena, spec.annotation);
+    return ERR_OK;
+}
+
+static const char *constant_of(const struct doc *body, const struct doc *pool, const char *name)
+{
+    const char *own = qarnot_fields_constant(body, name);
+    return own != NULL ? own : qarnot_fields_constant(pool, name);
+}
+
+static enum err task_write(struct json_out *j, const struct core *core, const struct doc *body,
+                           struct arena *arena, struct error *e)
+{
+    const struct pool *pool;
+    const struct doc *kept_pool;
+    struct qarnot_hardware hardware;
+    const char *annotation;
+    const char *ranges;
+    const char *name = "";
+    uint32_t count = 0;
+    uint64_t retries = 0;
+    enum err r = qarnot_fields_check(body, e);
+    r = r == ERR_OK ? pool_read(core, body, arena, &pool, &kept_pool, e) : r;
+    r = r == ERR_OK ? instances_read(body, &ranges, &count, e) : r;
+    r = r == ERR_OK ? retries_read(body, kept_pool, count, &retries, e) : r;
+    r = r == ERR_OK ? qarnot_fields_hardware(body, &hardware, e) : r;
+    r = r == ERR_OK ? qarnot_fields_keep(body, arena, &annotation, e) : r;
+    if (r != ERR_OK) {
+        return r;
+    }
+    if (constant_of(body, kept_pool, "DOCKER_CMD") == NULL) {
+        return fail_at(e, ERR_INVALID, "constants",
+                       "the constant DOCKER_CMD is missing: it is the command that the task runs");
+    }
+    if (qarnot_fields_given(body, "advancedResourceBuckets") ||
+        qarnot_fields_given(body, "resultBucket")) {
+        return fail_at(e, ERR_INVALID, "advancedResourceBuckets",
+                       "bucket storage is not available on this server");
+    }
+    (void)doc_text(doc_get(body, "name"), &name);
+    json_out_put(j, "{name:%s,command:[%s,%s,%s,%s],instances:%u,annotation:%s", name, "/bin/sh",
+                 "-c", script, "qarnot", count, annotation);
+    json_out_kv_u64(j, "max_retries", retries > RETRIES_MAX ? RETRIES_MAX : retries);
+    if (pool != NULL) {
+        json_out_put(j, "pools:[%s]", query_pool_name(core, pool->id));
+    }
+    const char *image = constant_of(body, kept_pool, "DOCKER_REPO");
+    const char *tag = constant_of(body, kept_pool, "DOCKER_TAG");
+    if (image != NULL && *image != '\0') {
+        json_out_kv_text(j, "image",
+                         tag != NULL && *tag != '\0' ? arena_fmt(arena, "%s:%s", image, tag)
+                                                     : image);
+    }
+    env_write(j, body, kept_pool, ranges, count, arena);
+    request_write(j, &hardware, arena);
+    r = depends_write(j, core, body, arena, e);
+    json_out_end(j);
+    return r;
+}
+
+enum err qarnot_spec_task(const struct core *core, const struct doc *body, struct arena *arena,
+                          struct task_spec *ret, struct error *e)
+{
+    struct buf out;
+    struct json_out j;
+    struct doc *doc;
+    buf_init(&out, SPEC_BYTES_MAX);
+    json_out_init(&j, &out);
+    enum err r = task_write(&j, core, body, arena, e);
+    if (r == ERR_OK) {
+        const char *text = arena_strn(arena, buf_text(&out), out.len);
+        r = doc_json_parse(arena, str_of(text), &doc, e);
+        r = r == ERR_OK ? task_file_spec_read(doc, arena, ret, e) : r;
+    }
+    buf_done(&out);
+    return r;
+}

@@ -1,0 +1,320 @@
+/* qarnot_tasks.c - the SDK's tasks. A live task is written from the state, an ended one from the history; both as Weir's own JSON,
+ * which qarnot_json.c puts into the SDK's words. SPDX-License-Identifier: Apache-2.0 */
+#include "api/api_internal.h"
+#include "api/body.h"
+#include "api/history.h"
+#include "api/http_status.h"
+#include "api/task_list.h"
+#include "api/task_state.h"
+#include "base/doc_write.h"
+#include "compat/qarnot/qarnot_handlers.h"
+#include "compat/qarnot/qarnot_internal.h"
+#include "wire/error_json.h"
+#include "wire/task_json.h"
+
+#include <inttypes.h>
+
+enum {
+    BULK_MAX = 10000, /* tasks of one POST */
+};
+
+/* ---- one task ---- */
+
+static void write_json(struct call *call, struct json_out *j, struct str json)
+{
+    struct error e;
+    struct doc *doc;
+    struct arena arena;
+    arena_init(&arena);
+    must(doc_json_parse(&arena, json, &doc, &e) == ERR_OK); /* Weir wrote it */
+    qarnot_json_task(j, call_core(call), doc, &arena);
+    arena_done(&arena);
+}
+
+static void ended_show(struct call *call, task_id id, struct str json)
+{
+    struct json_out j;
+    (void)id;
+    call_json(call, &j);
+    write_json(call, &j, json);
+    call_answer_json(call, 200);
+}
+
+static void live_show(struct call *call, const struct task *task)
+{
+    struct buf out;
+    struct json_out j;
+    struct task_writer writer;
+    buf_init(&out, ANSWER_BYTES_MAX);
+    json_out_init(&j, &out);
+    task_json_writer_init(&writer, call_core(call), call_arena(call));
+    task_json(&writer, &j, task, TASK_JSON_ATTEMPTS | TASK_JSON_NO_ENV);
+    call_json(call, &j);
+    write_json(call, &j, (struct str){buf_text(&out), out.len});
+    buf_done(&out);
+    call_answer_json(call, 200);
+}
+
+/* The task that the path names. False: the call was answered with 404. */
+static bool task_of(struct call *call, task_id *ret)
+{
+    const struct core *core = call_core(call);
+    if (qarnot_uuid_parse(core, QARNOT_TASK, call->params[0], &ret->v) && ret->v > 0 &&
+        ret->v <= query_task_last(core).v) {
+        return true;
+    }
+    call_failf(call, ERR_NOT_FOUND, "", "no task %.60s", call->params[0]);
+    return false;
+}
+
+void qarnot_tasks_show(struct call *call)
+{
+    task_id id;
+    if (!task_of(call, &id)) {
+        return;
+    }
+    const struct task *task = query_task(call_core(call), id);
+    if (task != NULL) {
+        live_show(call, task);
+    } else {
+        history_read(call, id, ended_show);
+    }
+}
+
+static void empty_answer(struct call *call)
+{
+    buf_clear(&call->out);
+    call_answer(call, 200, NULL);
+}
+
+/* ---- create ---- */
+
+/* What became of one task of a POST. */
+struct created {
+    task_id id; /* 0: refused */
+    unsigned status;
+    const char *message;
+};
+
+static void refusal_text(struct call *call, const struct facts *facts, struct created *ret)
+{
+    struct buf out;
+    struct doc *doc;
+    struct error e;
+    buf_init(&out, ERROR_TEXT_MAX * 16);
+    error_json_refusal(call_core(call), facts, false, call_arena(call), &out);
+    const char *text = arena_str(call_arena(call), buf_text(&out));
+    buf_done(&out);
+    ret->message = "refused";
+    if (doc_json_parse(call_arena(call), str_of(text), &doc, &e) == ERR_OK) {
+        (void)doc_text(doc_get(doc_get(doc, "error"), "message"), &ret->message);
+    }
+}
+
+static void create_one(struct call *call, const struct doc *body, struct created *ret)
+{
+    const struct api_host *host = call->api->o.host;
+    struct task_spec spec;
+    struct facts facts;
+    struct error e;
+    *ret = (struct created){.status = 200, .message = ""};
+    if (qarnot_spec_task(call_core(call), body, call_arena(call), &spec, &e) != ERR_OK) {
+        ret->status = http_status_of(e.code);
+        ret->message = *e.path != '\0' ? arena_fmt(call_arena(call), "%s: %s", e.path, e.text)
+                                       : arena_str(call_arena(call), e.text);
+        return;
+    }
+    spec.user = call->name;
+    const task_id id = {query_task_last(call_core(call)).v + 1};
+    struct input in = {.type = INPUT_TASK_SUBMIT,
+                       .actor = call->actor,
+                       .cause = call->cause,
+                       .submit = {.specs = &spec, .count = 1}};
+    fact_list_init(&facts, call_arena(call));
+    const enum verdict verdict = host->input(host->ctx, &in, &facts);
+    if (verdict != VERDICT_OK) {
+        ret->status = http_status_of_refusal(verdict, &facts.refusal);
+        refusal_text(call, &facts, ret);
+        return;
+    }
+    call->api->submitted++;
+    ret->id = id;
+}
+
+/* The SDK wants an answer for each task, in order, and status 200 for the whole. */
+static void create_many(struct call *call, const struct doc *list)
+{
+    struct json_out j;
+    struct buf out;
+    buf_init(&out, ANSWER_BYTES_MAX);
+    json_out_init(&j, &out);
+    json_out_array(&j);
+    for (const struct doc *d = list->first; d != NULL; d = d->next) {
+        struct created created;
+        char uuid[QARNOT_UUID_MAX] = "";
+        create_one(call, d, &created);
+        if (created.id.v != 0) {
+            qarnot_uuid(call_core(call), QARNOT_TASK, created.id.v, uuid);
+        }
+        json_out_put(&j, "{statusCode:%u,uuid:%s,message:%s}",
+                     created.status == 404 ? 400 : created.status, uuid, created.message);
+    }
+    json_out_end(&j);
+    buf_done(&call->out);
+    call->out = out;
+    call_answer_json(call, 200);
+}
+
+void qarnot_tasks_create(struct call *call)
+{
+    const struct doc *body;
+    struct created created;
+    char uuid[QARNOT_UUID_MAX];
+    struct json_out j;
+    if (!body_read(call, &body)) {
+        return;
+    }
+    if (body->kind == DOC_LIST && body->count > BULK_MAX) {
+        call_failf(call, ERR_LIMIT, "", "at most %d tasks can be submitted in one call", BULK_MAX);
+        return;
+    }
+    if (body->kind == DOC_LIST) {
+        create_many(call, body);
+        return;
+    }
+    create_one(call, body, &created);
+    call_json(call, &j);
+    if (created.id.v == 0) {
+        json_out_put(&j, "{error:{message:%s}}", created.message);
+        call_answer_json(call, created.status);
+        return;
+    }
+    qarnot_uuid(call_core(call), QARNOT_TASK, created.id.v, uuid);
+    json_out_put(&j, "{uuid:%s}", uuid);
+    call_answer_json(call, 200);
+}
+
+/* ---- change ---- */
+
+void qarnot_tasks_edit(struct call *call)
+{
+    task_id id;
+    const struct doc *body;
+    struct error e;
+    struct facts facts;
+    struct task_spec spec = {0};
+    const struct task_edit edit = {.fields = TASK_EDIT_annotation, .spec = &spec};
+    if (!task_of(call, &id) || !body_read(call, &body)) {
+        return;
+    }
+    if (query_task(call_core(call), id) == NULL) {
+        call_failf(call, ERR_DENIED, "", "the task has ended and cannot be changed");
+        return;
+    }
+    enum err r = qarnot_fields_check(body, &e);
+    r = r == ERR_OK ? qarnot_fields_keep(body, call_arena(call), &spec.annotation, &e) : r;
+    if (r != ERR_OK) {
+        call_fail(call, &e);
+        return;
+    }
+    struct input in = {.type = INPUT_TASK_EDIT, .task = {.task = id, .edit = &edit}};
+    if (call_input(call, &in, &facts)) {
+        empty_answer(call);
+    }
+}
+
+void qarnot_tasks_refresh(struct call *call)
+{
+    task_id id;
+    if (task_of(call, &id)) {
+        empty_answer(call);
+    }
+}
+
+/* The SDK aborts after every run() with a time limit, also where the task has succeeded: an ended task stays as it is. */
+void qarnot_tasks_abort(struct call *call)
+{
+    task_id id;
+    struct facts facts;
+    if (!task_of(call, &id)) {
+        return;
+    }
+    struct input in = {.type = INPUT_TASK_KILL, .task = {.task = id}};
+    if (query_task(call_core(call), id) == NULL || call_input(call, &in, &facts)) {
+        empty_answer(call);
+    }
+}
+
+void qarnot_tasks_delete(struct call *call)
+{
+    qarnot_tasks_abort(call);
+}
+
+void qarnot_tasks_snapshot(struct call *call)
+{
+    task_id id;
+    if (task_of(call, &id)) {
+        call_failf(call, ERR_DENIED, "",
+                   "bucket storage is not available on this server, so there are no snapshots");
+    }
+}
+
+/* ---- the list ---- */
+
+static void list_begin(struct json_out *j)
+{
+    json_out_put(j, "{data:[");
+}
+
+static bool list_row(struct call *call, struct json_out *j, struct str json)
+{
+    struct error e;
+    struct doc *doc;
+    struct arena arena;
+    const char *annotation = "";
+    arena_init(&arena);
+    must(doc_json_parse(&arena, json, &doc, &e) == ERR_OK); /* Weir wrote it */
+    (void)doc_text(doc_get(doc, "annotation"), &annotation);
+    const struct doc *kept = qarnot_fields_kept(&arena, annotation);
+    const bool wanted = qarnot_fields_filter_matches(call->data, doc_get(kept, "tags"));
+    if (wanted) {
+        qarnot_json_task(j, call_core(call), doc, &arena);
+    }
+    arena_done(&arena);
+    return wanted;
+}
+
+static void list_end(struct json_out *j, uint64_t next)
+{
+    char token[32];
+    (void)snprintf(token, sizeof token, "%" PRIu64, next);
+    json_out_end(j);
+    json_out_kv_text(j, "nextToken", next > 0 ? token : NULL);
+    json_out_kv_bool(j, "isTruncated", next > 0);
+    json_out_end(j);
+}
+
+void qarnot_tasks_list(struct call *call)
+{
+    static const struct task_list_form form = {
+        .begin = list_begin, .row = list_row, .end = list_end};
+    const struct doc *body;
+    struct error e;
+    const char *token = "0";
+    struct page page = {.arena = call_arena(call)};
+    if (!body_read(call, &body)) {
+        return;
+    }
+    (void)doc_text(doc_get(body, "token"), &token);
+    if (!str_to_u64(str_of(token), &page.after)) {
+        call_failf(call, ERR_INVALID, "token", "'%.40s' is no token of this list", token);
+        return;
+    }
+    if (qarnot_fields_filter_check(doc_get(body, "filter"), &e) != ERR_OK) {
+        call_fail(call, &e);
+        return;
+    }
+    page.limit = qarnot_fields_page_limit(body);
+    task_list_ask(call, &(struct task_filter){0}, &page, &form,
+                  (void *)(uintptr_t)doc_get(body, "filter"));
+}

@@ -1,0 +1,118 @@
+"""Programs that use Qarnot's own Python SDK, unmodified, against a Weir. SPDX-License-Identifier: Apache-2.0"""
+
+import json
+import os
+import subprocess
+import textwrap
+
+from conftest import environment
+
+NEWEST = "newest"
+# 2.5.0 was taken off the index; 2.5.2 is the oldest 2.5 there is.
+VERSIONS = ["2.5.2", "2.12.0", "2.17.0", NEWEST]
+PROGRAM_S = 120
+
+# The two programs of the SDK's documentation. Only the token is left to the environment.
+HELLO = """
+import qarnot
+conn = qarnot.connection.Connection()
+pool = conn.create_pool("Hello world - pool", "docker-batch", 4)
+pool.submit()
+task = conn.create_task('helloworld', pool, 4)
+task.constants['DOCKER_CMD'] = 'echo Hello World from node ${INSTANCE_ID}!'
+task.run()
+pool.close()
+"""
+
+ELASTIC = """
+import qarnot
+conn = qarnot.connection.Connection()
+elastic_pool = conn.create_pool("Hello world - elastic pool", "docker-batch", 1)
+elastic_pool.setup_elastic(
+minimum_total_slots=0,
+maximum_total_slots=5,
+resize_period=90
+)
+elastic_pool.submit()
+task_1 = conn.create_task('helloworld - 1', elastic_pool, 1)
+task_1.constants['DOCKER_CMD'] = 'echo Hello World from node ${INSTANCE_ID}!'
+task_1.run()
+task_2 = conn.create_task('helloworld - 5', elastic_pool, 5)
+task_2.constants['DOCKER_CMD'] = 'echo Hello World from node ${INSTANCE_ID}!'
+task_2.run()
+"""
+ELASTIC_CLOSE = "elastic_pool.close()\n"
+
+# What the checks share: short waits, because the SDK's own wait looks every ten seconds.
+PRELUDE = """
+import json, sys, time
+import qarnot
+from qarnot.exceptions import *
+
+def ended(task, seconds=60):
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        task.update(True)
+        if task.state in ('Success', 'Failure', 'Cancelled'):
+            return task
+        time.sleep(0.05)
+    raise AssertionError(f'{task.uuid} is {task.state}')
+
+def reaches(thing, *states, seconds=60):
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        thing.update(True)
+        if thing.state in states:
+            return thing
+        time.sleep(0.05)
+    raise AssertionError(f'{thing.uuid} is {thing.state}, not {states}')
+
+def task_of(conn, where, count, command, name='t'):
+    task = conn.create_task(name, where, count)
+    task.constants['DOCKER_CMD'] = command
+    return task
+
+def raises(kind, call):
+    try:
+        call()
+    except kind as e:
+        return str(e)
+    raise AssertionError(f'no {kind.__name__}')
+"""
+
+
+def environment_of(weir, token=None):
+    """The environment of a program that talks to this Weir."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("QARNOT_") and not k.lower().endswith("_proxy")}
+    token = weir.token if token is None else token
+    return dict(kept, QARNOT_CLUSTER_URL=f"{weir.url}/qarnot", QARNOT_CLIENT_TOKEN=token, NO_PROXY="*", PYTHONWARNINGS="ignore")
+
+
+def start(weir, program, version=NEWEST, token=None, env=None):
+    """Starts a program in the environment of one version of the SDK."""
+    package = "qarnot" if version == NEWEST else f"qarnot=={version}"
+    python = environment(f"qarnot-{version}", package, "setuptools")
+    return subprocess.Popen([python, "-c", program], env={**environment_of(weir, token), **(env or {})}, stdin=subprocess.DEVNULL,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def finish(process, seconds=PROGRAM_S):
+    """The output of a program that must end well."""
+    try:
+        out, err = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise
+    assert process.returncode == 0, err[-4000:]
+    return out
+
+
+def run(weir, program, version=NEWEST, **options):
+    return finish(start(weir, program, version, **options))
+
+
+def check(weir, body, version=NEWEST, **options):
+    """Runs `body` after the prelude, with a connection `conn`; the last line that it prints is JSON."""
+    program = PRELUDE + "conn = qarnot.connection.Connection()\n" + textwrap.dedent(body)
+    out = run(weir, program, version, **options)
+    return json.loads(out.splitlines()[-1]) if out.strip() else None

@@ -1,0 +1,284 @@
+"""The unmodified Qarnot SDK against Weir: the documented programs, pools, tasks, output, errors.
+
+SPDX-License-Identifier: Apache-2.0"""
+
+import json
+import os
+import threading
+import time
+
+import pytest
+
+import qarnot_sdk as sdk
+from weir_harness import Weir
+
+LONG = os.environ.get("WEIR_LONG") == "1"
+
+
+@pytest.fixture(scope="module")
+def server():
+    weir = Weir(["--slots", "4"])
+    weir.start()
+    yield weir
+    weir.close()
+
+
+class PoolWatch(threading.Thread):
+    """The most nodes that a pool with this title had, and the states it was seen in."""
+
+    def __init__(self, weir, title):
+        super().__init__(daemon=True)
+        self.weir, self.title, self.done = weir, title, threading.Event()
+        self.most, self.up, self.live = 0, 0, 0
+        self.start()
+
+    def run(self):
+        while not self.done.is_set():
+            self.look()
+            self.done.wait(0.02)
+
+    def look(self):
+        for pool in self.weir.api("GET", "pools").json["items"]:
+            if pool["title"] == self.title:
+                self.up, self.live = pool["nodes"]["up"], pool["launches"]["live"]
+                self.most = max(self.most, self.up)
+
+
+def lines(numbers):
+    return "".join(f"Hello World from node {n}!\n" for n in numbers)
+
+
+# ---- the documented programs ----
+
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize("version", sdk.VERSIONS)
+def test_hello_world(weir_factory, version):
+    weir = weir_factory("--slots", "1")
+    tail = "\nimport json; pool.update(True); task.update(True)\nprint(json.dumps([pool.state, task.state, task.stdout(), task.uuid]))"
+    pool, task, out, uuid = json.loads(sdk.run(weir, sdk.HELLO + tail, version).splitlines()[-1])
+    assert (task, out) == ("Success", lines(range(4)))
+    assert pool in ("Closing", "Closed")
+    # What the tasks wrote, as Weir's own log has it.
+    assert weir.api("GET", "tasks/1/logs?format=raw&stream=stdout").body.decode().count("Hello World from node") == 4
+    weir.wait_until(lambda: [p["state"] for p in weir.api("GET", "pools").json["items"] if p["title"]] == ["closed"], "the pool is closed")
+
+
+@pytest.mark.timeout(240)
+@pytest.mark.parametrize("version", sdk.VERSIONS if LONG else [sdk.NEWEST])
+def test_elastic_pool(weir_factory, version):
+    weir = weir_factory("--slots", "1")
+    watch = PoolWatch(weir, "Hello world - elastic pool")
+    tail = "\nimport json; print(json.dumps([task_1.stdout(), task_2.stdout()]))"
+    out = sdk.run(weir, sdk.ELASTIC + sdk.ELASTIC_CLOSE + tail, version)
+    watch.done.set()
+    watch.join()
+    assert json.loads(out.splitlines()[-1]) == [lines([0]), lines(range(5))]
+    assert watch.most == 5
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.skipif(not LONG, reason="takes two minutes; WEIR_LONG=1 runs it")
+def test_elastic_pool_empties_itself(weir_factory):
+    weir = weir_factory("--slots", "1")
+    watch = PoolWatch(weir, "Hello world - elastic pool")
+    sdk.run(weir, sdk.ELASTIC)
+    assert watch.most == 5
+    deadline = time.monotonic() + 150
+    while watch.up + watch.live > 0 and time.monotonic() < deadline:
+        time.sleep(0.5)
+    watch.done.set()
+    assert (watch.up, watch.live, watch.most) == (0, 0, 5)
+
+
+def test_sixteen_instances_on_four_nodes(server):
+    got = sdk.check(server, """
+        pool = conn.create_pool('four', 'docker-batch', 4); pool.submit()
+        reaches(pool, 'FullyExecuting')
+        task = task_of(conn, pool, 16, 'sleep 0.4; echo $WEIR_NODE $(date +%s%N)')
+        task.submit(); ended(task)
+        print(json.dumps([task.state, task.stdout()])); pool.close()""")
+    assert got[0] == "Success"
+    nodes = [line.split()[0] for line in got[1].splitlines()]
+    assert sorted(nodes.count(n) for n in set(nodes)) == [4, 4, 4, 4]
+
+
+# ---- pools ----
+
+def test_slots_per_node(server):
+    got = sdk.check(server, """
+        from qarnot.multi_slots_settings import MultiSlotsSettings
+        pool = conn.create_pool('multi', 'docker-batch', 8)
+        pool.multi_slots_settings = MultiSlotsSettings(4)
+        pool.submit(); reaches(pool, 'FullyExecuting')
+        task = task_of(conn, pool, 8, 'echo $WEIR_NODE; sleep 2')
+        task.submit(); reaches(task, 'FullyExecuting'); running = task.running_instance_count
+        ended(task)
+        print(json.dumps([running, task.stdout().split(), pool.running_instance_count, pool.multi_slots_settings.slots_per_node
+            if hasattr(pool.multi_slots_settings, 'slots_per_node') else 4])); pool.close()""")
+    assert got[0] == 8 and len(got[1]) == 8 and len(set(got[1])) == 2
+    assert got[2] == 8
+
+
+def test_a_pool_is_kept_listed_changed_closed_and_deleted(server):
+    got = sdk.check(server, """
+        pool = conn.create_pool('kept é', 'docker-batch', 1)
+        pool.constants['A'] = 'b'; pool.tags = ['x', 'y']; pool.labels = {'k': 'v'}
+        pool.setup_elastic(minimum_total_slots=0, maximum_total_slots=5, resize_period=1)
+        pool.submit()
+        again = conn.retrieve_pool(pool.uuid)
+        kept = [again.name, again.constants['A'], again.tags, again.labels, again.elastic_maximum_slots, again.is_elastic]
+        again.elastic_maximum_slots = 8; again.commit()
+        changed = conn.retrieve_pool(pool.uuid).elastic_maximum_slots
+        other = conn.create_pool('other', 'docker-batch', 1); other.setup_elastic(0, 1); other.tags = ['y']; other.submit()
+        names = lambda pools: sorted(p.name for p in pools)
+        lists = [names(conn.all_pools(tags=['x'])), names(conn.all_pools(tags=['x', 'y'])), names(conn.all_pools(tags_intersect=['x', 'y']))]
+        every = [p.uuid for p in conn.all_pools()]
+        paged = []; token = None
+        while True:
+            page = conn.pools_page(token=token, maximum=1)
+            paged += [p.uuid for p in page.page_data]; token = page.next_token
+            if not page.is_truncated: break
+        repr(pool); repr(pool.status)
+        pool.close(); reaches(pool, 'Closed')
+        refused = raises(UnauthorizedException, conn.retrieve_pool(pool.uuid).close)
+        uuid = pool.uuid; pool.delete()
+        gone = raises(MissingPoolException, lambda: conn.retrieve_pool(uuid))
+        other.delete()
+        print(json.dumps([kept, changed, lists, sorted(every) == sorted(paged) and len(set(every)) == len(every), refused, uuid in every]))""")
+    kept, changed, lists, paged, refused, listed = got
+    assert kept == ["kept é", "b", ["x", "y"], {"k": "v"}, 5, True]
+    assert changed == 8
+    assert lists == [["kept é"], ["kept é", "other"], ["kept é"]]
+    assert paged and listed and "not running" in refused
+
+
+def test_a_pool_closed_with_tasks_running(server):
+    got = sdk.check(server, """
+        pool = conn.create_pool('closing', 'docker-batch', 1); pool.submit()
+        running = task_of(conn, pool, 1, 'trap "" TERM; sleep 60'); running.submit()
+        waiting = task_of(conn, pool, 3, 'true'); waiting.submit()
+        reaches(running, 'FullyExecuting')
+        pool.close(); states = [pool.state]
+        late = task_of(conn, pool, 1, 'true')
+        refused = raises(QarnotGenericException, late.submit)
+        reaches(waiting, 'Cancelled')
+        print(json.dumps([states, refused, running.uuid, pool.uuid]))""")
+    assert got[0] == ["Closing"] and "closed" in got[1]
+    ends = sdk.check(server, f"""
+        task = ended(conn.retrieve_task('{got[2]}')); pool = reaches(conn.retrieve_pool('{got[3]}'), 'Closed')
+        print(json.dumps([task.state, pool.running_instance_count]))""")
+    assert ends == ["Cancelled", 0]
+
+
+# ---- tasks ----
+
+def test_a_task_fails_with_its_reason(server):
+    got = sdk.check(server, """
+        task = task_of(conn, 'docker-batch', 3, 'echo out; echo err >&2; exit $INSTANCE_ID'); task.submit(); ended(task)
+        print(json.dumps([task.state, [e.message for e in task.errors], [(i.instance_id, i.state) for i in task.completed_instances],
+            task.stderr(), task.status.succeeded_range, task.status.failed_range])); repr(task)""")
+    state, errors, instances, stderr, well, failed = got
+    assert state == "Failure" and errors == ["instance 1: the command ended with exit code 1"]
+    assert instances == [[0, "success"], [1, "failure"], [2, "failure"]]
+    assert (stderr, well, failed) == ("err\n" * 3, "0", "1-2")
+
+
+def test_ranges_name_the_instances(server):
+    got = sdk.check(server, """
+        task = task_of(conn, 'docker-batch', '1,3-5', 'echo $INSTANCE_ID $FRAME_ID $INSTANCE_COUNT'); task.submit(); ended(task)
+        print(json.dumps([task.stdout(), task.stdout(4), task.status.succeeded_range, raises(MissingTaskInstanceException, lambda: task.stdout(2))]))""")
+    assert got[0].split("\n") == ["1 1 4", "3 3 4", "4 4 4", "5 5 4", ""]
+    assert got[1] == "4 4 4\n" and got[2] == "1,3-5" and "no instance 2" in got[3]
+
+
+def test_output_comes_back_unchanged_and_once(server):
+    got = sdk.check(server, """
+        task = task_of(conn, 'docker-batch', 1, "printf 'Zürich \\\\360\\\\237\\\\230\\\\200\\\\n'; sleep 1; echo two"); task.submit()
+        seen = ''
+        until = time.monotonic() + 60
+        while 'two' not in seen and time.monotonic() < until:
+            seen += task.fresh_stdout(); time.sleep(0.05)
+        ended(task)
+        print(json.dumps([seen, task.fresh_stdout(), task.stdout(), task.fresh_stdout(0)]))""")
+    text = "Zürich \N{GRINNING FACE}\ntwo\n"
+    assert got == [text, "", text, text]
+
+
+def test_a_task_waits_for_others(server):
+    got = sdk.check(server, """
+        first = task_of(conn, 'docker-batch', 1, 'sleep 1; date +%s%N'); first.submit()
+        second = task_of(conn, 'docker-batch', 1, 'date +%s%N'); second.set_task_dependencies_from_uuids([first.uuid]); second.submit()
+        bad = task_of(conn, 'docker-batch', 1, 'exit 3'); bad.submit()
+        never = task_of(conn, 'docker-batch', 1, 'echo ran'); never.set_task_dependencies_from_uuids([bad.uuid]); never.submit()
+        [ended(t) for t in (first, second, bad, never)]
+        print(json.dumps([first.stdout(), second.stdout(), never.state, never.stdout(), [e.code for e in never.errors]]))""")
+    assert int(got[0]) < int(got[1]) and got[2:4] == ["Failure", ""] and got[4] == ["dependency"]
+
+
+def test_a_failed_instance_is_tried_again(server):
+    got = sdk.check(server, """
+        from qarnot.retry_settings import RetrySettings
+        task = task_of(conn, 'docker-batch', 2, 'echo try $WEIR_ATTEMPT; test $WEIR_ATTEMPT -gt 2')
+        task.retry_settings = RetrySettings(maxPerInstanceRetries=2); task.submit(); ended(task)
+        print(json.dumps([task.state, task.stdout(), task.retry_settings._maxPerInstanceRetries]))""")
+    assert got == ["Success", "try 3\n" * 2, 2]
+
+
+def test_run_with_a_time_limit_cancels(server):
+    got = sdk.check(server, """
+        task = task_of(conn, 'docker-batch', 1, 'sleep 60')
+        task.run(job_timeout=1)
+        short = task_of(conn, 'docker-batch', 1, 'true'); short.submit(); ended(short); short.abort()
+        print(json.dumps([ended(task).state, short.state]))""")
+    assert got == ["Cancelled", "Success"]
+
+
+def test_many_tasks_in_one_call_and_their_list(server):
+    got = sdk.check(server, """
+        tasks = [task_of(conn, 'docker-batch', 1, f'echo {i}', f'bulk {i}') for i in range(25)]
+        for task in tasks: task.tags = ['bulk']
+        tasks.append(conn.create_task('no command', 'docker-batch', 1))
+        refused = raises(QarnotGenericException, lambda: conn.submit_tasks(tasks))
+        [ended(t) for t in tasks[:25]]
+        listed = list(conn.all_tasks(tags=['bulk']))
+        every = [t.uuid for t in conn.all_tasks()]
+        print(json.dumps([[t.stdout() for t in tasks[:25]], sorted(t.name for t in listed), len(every) == len(set(every)), refused]))""")
+    assert "DOCKER_CMD" in got[3]
+    assert got[0] == [f"{i}\n" for i in range(25)]
+    assert got[1] == sorted(f"bulk {i}" for i in range(25)) and got[2]
+
+
+# ---- errors and the account ----
+
+def test_the_exceptions_of_the_real_service(server):
+    got = sdk.check(server, """
+        pool = conn.create_pool('x', 'docker-batch', 0)
+        gone = '00000000-0000-8000-8000-000000000000'
+        bad_pool = task_of(conn, 'docker-batch', 1, 'true'); bad_pool._pool_uuid = gone; bad_pool._profile = None
+        image = task_of(conn, 'docker-batch', 1, 'true'); image.constants['DOCKER_REPO'] = 'library/none-there-is'
+        print(json.dumps([
+            raises(MissingPoolException, lambda: conn.retrieve_pool(gone)),
+            raises(MissingTaskException, lambda: conn.retrieve_task(gone)),
+            raises(MissingTaskException, lambda: conn.retrieve_task('None')),
+            raises(QarnotGenericException, pool.submit),
+            raises(QarnotGenericException, bad_pool.submit),
+            raises(QarnotGenericException, conn.create_task('t', 'docker-batch', 1).submit),
+            raises(BucketStorageUnavailableException, lambda: conn.create_bucket('b')),
+            raises(MissingProfileException, lambda: conn.retrieve_profile('none')),
+            conn.profiles_names(), conn.user_info.email, list(conn.all_hardware_constraints())]))""")
+    assert "from 1 to" in got[3] and "no pool" in got[4] and "DOCKER_CMD" in got[5]
+    assert got[8] == ["docker-batch"] and got[10] == []
+
+
+def test_tokens(server):
+    sdk.run(server, sdk.PRELUDE + "raises(UnauthorizedException, lambda: qarnot.connection.Connection())", token="weir_admin_" + "0" * 64)
+    reader = server.api("POST", "tokens", {"scope": "read", "name": "reader"}).json["token"]
+    got = sdk.check(server, """
+        list(conn.all_pools())
+        print(json.dumps([raises(UnauthorizedException, conn.create_pool('p', 'docker-batch', 1).submit),
+            raises(UnauthorizedException, task_of(conn, 'docker-batch', 1, 'true').submit)]))""", token=reader)
+    assert all("'read'" in words for words in got)
+
+
+def test_an_address_with_a_slash_at_its_end(server):
+    sdk.check(server, "list(conn.all_pools()); print(1)", env={"QARNOT_CLUSTER_URL": f"{server.url}/qarnot/"})
