@@ -75,6 +75,10 @@ bench-usage: $(BUILD)/build.ninja
 	@meson configure $(BUILD) -Dbench=true && ninja --quiet -C $(BUILD) bench/usage_bench
 	@$(BUILD)/bench/usage_bench $(DIR) $(ARGS)
 
+# What a scheduler costs a run of Guild AI, beside Guild's own Dask scheduler. Needs PyPI.
+bench-guild: weir
+	@bench/guild_bench.py $(ARGS)
+
 # The laws of the design (P1 to P9) after every step of runs on the same traces; ROWS=0 looks at the whole state each time, which takes long.
 check-traces: deps weir
 	@meson configure $(BUILD) -Dtests=true && ninja --quiet -C $(BUILD) tests/sim/sim_laws
@@ -112,4 +116,4 @@ hooks:
 clean:
 	rm -rf build build-* weir
 
-.PHONY: all deps deps-build weir man install run test test-long check tidy asan tsan lint bench bench-sched bench-sim bench-usage check-traces soak mutate fuzz fmt hooks clean
+.PHONY: all deps deps-build weir man install run test test-long check tidy asan tsan lint bench bench-sched bench-sim bench-usage bench-guild check-traces soak mutate fuzz fmt hooks clean

@@ -1,7 +1,9 @@
 /* box_order.c - see box_order.h. SPDX-License-Identifier: Apache-2.0 */
 #include "agent/box_order.h"
 
+#include "agent/agent_internal.h"
 #include "agent/box_image.h"
+#include "agent/keeper.h"
 #include "base/amount.h"
 #include "base/log.h"
 #include "core/model/label.h"
@@ -11,22 +13,32 @@
 
 #define CACHE_BYTES_DEFAULT ((uint64_t)50 << 30)
 
-bool box_order_wanted(const struct agent_start *start)
+/* Is the task more than a plain process? */
+static bool wanted(const struct agent_start *start)
 {
     return (start->upload != NULL && start->upload[0] != '\0') ||
            (start->image != NULL && start->image[0] != '\0');
 }
 
-must_use enum err box_order_note(const char *dir, const struct agent_start *start, struct error *e)
+must_use bool box_order_ready(struct agent *agent, const struct agent_start *start)
 {
     const struct box_order order = {.upload = start->upload == NULL ? "" : start->upload,
                                     .image = start->image == NULL ? "" : start->image,
                                     .mounts = start->mounts,
                                     .mount_count = start->mount_count};
-    if (!box_order_wanted(start)) {
-        return ERR_OK;
+    struct error e;
+    if (!wanted(start) || agent->supervisor == NULL || keeper_closing(agent)) {
+        return true;
     }
-    return box_files_order_put(dir, &start->key, &order, e);
+    /* An older supervisor would start the program without its container. */
+    enum err r = agent->supervisor_version < FRAME_VERSION_LIMITS
+                     ? fail(&e, ERR_CONFLICT, "an older supervisor still serves the node")
+                     : box_files_order_put(agent->options.dir, &start->key, &order, &e);
+    if (r != ERR_OK) {
+        log_error("a task with an upload or an image cannot be started", kv_error(&e));
+        reporter_tell(agent->reporter, AGENT_LOST, &start->key, "");
+    }
+    return r == ERR_OK;
 }
 
 static const char *or_none(const char *text)

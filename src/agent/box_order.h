@@ -7,12 +7,11 @@
 #include "agent/spawner.h"
 #include "wire/agent.h"
 
-/* Is the task more than a plain process? */
-bool box_order_wanted(const struct agent_start *start);
+struct agent;
 
-/* Agent: writes down what the task wants beside a plain process, before the supervisor gets the order. A
- * plain process needs nothing. */
-must_use enum err box_order_note(const char *dir, const struct agent_start *start, struct error *e);
+/* Agent: writes down what the task wants beside a plain process, before the supervisor gets the order. False:
+ * that is not possible, and the attempt was reported as lost. A plain process needs nothing. */
+must_use bool box_order_ready(struct agent *agent, const struct agent_start *start);
 
 /* Agent: writes down the node's settings, when the server's address is known. */
 void box_order_site(const struct agent_options *options, const char *url);

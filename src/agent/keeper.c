@@ -1,6 +1,5 @@
 /* keeper.c - the agent's side of the supervisor: finds a supervisor or starts one, passes orders
  * on, and handles the supervisor's death. SPDX-License-Identifier: Apache-2.0 */
-#include "agent/box_order.h"
 #include "agent/keeper.h"
 
 #include "agent/agent_internal.h"
@@ -129,6 +128,19 @@ static void grown(struct agent *agent, const struct frame *frame)
     reporter_grown(agent->reporter);
 }
 
+/* A running attempt uses so much now. */
+static void used(struct agent *agent, const struct frame *frame)
+{
+    struct agent_report report = {.type = AGENT_USE,
+                                  .key = frame->key,
+                                  .at_ms = frame->use.at_ms,
+                                  .cpu_ms = (int64_t)frame->use.cpu_ms,
+                                  .memory_bytes = (int64_t)frame->use.memory_bytes,
+                                  .memory_peak_bytes = (int64_t)frame->use.memory_peak,
+                                  .text = ""};
+    reporter_use(agent->reporter, &report);
+}
+
 static void frame_take(struct agent *agent, const struct frame *frame)
 {
     switch (frame->type) {
@@ -144,6 +156,9 @@ static void frame_take(struct agent *agent, const struct frame *frame)
     case FRAME_TROUBLE:
         (void)str_copy(agent->ground_trouble, sizeof agent->ground_trouble, frame->trouble);
         session_trouble(agent);
+        break;
+    case FRAME_USE:
+        used(agent, frame);
         break;
     case FRAME_BYE:
     case FRAME_RENEW:
@@ -395,19 +410,6 @@ static const char **argv_hosted(const struct agent_start *start, size_t *ret_cou
 void keeper_start(struct agent *agent, const struct agent_start *start)
 {
     if (agent->supervisor == NULL || keeper_closing(agent)) {
-        return;
-    }
-    struct error e;
-    if (box_order_wanted(start) && agent->supervisor_version < FRAME_VERSION_LIMITS) {
-        /* An older supervisor would start the program without its container. */
-        log_error(
-            "an older supervisor serves the node: no task with an upload or an image can start");
-        reporter_tell(agent->reporter, AGENT_LOST, &start->key, "");
-        return;
-    }
-    if (box_order_note(agent->options.dir, start, &e) != ERR_OK) {
-        log_error("a task cannot be prepared", kv_error(&e));
-        reporter_tell(agent->reporter, AGENT_LOST, &start->key, "");
         return;
     }
     uint32_t devices[NODE_DEVICES_MAX];

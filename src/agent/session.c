@@ -157,7 +157,8 @@ static void order_take(struct agent *agent, const struct inbox_message *message)
         welcome(agent, message);
         break;
     case AGENT_START:
-        if (order_is_current(agent, order, &order->start.key)) {
+        if (order_is_current(agent, order, &order->start.key) &&
+            box_order_ready(agent, &order->start)) {
             keeper_start(agent, &order->start);
         }
         break;

@@ -27,7 +27,7 @@ void explain_show(struct call *call)
     }
     struct json_out j;
     call_json(call, &j);
-    explain_json(&j, core, query_task(core, id), call_arena(call));
+    explain_json(&j, core, query_task(core, id), call_now_ms(call), call_arena(call));
     call_answer_json(call, 200);
 }
 

@@ -8,7 +8,8 @@ const struct command *const command_tables[] = {
     commands_first, commands_task,   commands_files,       commands_self,
     commands_pool,  commands_scale,  commands_flavor,      commands_account,
     commands_node,  commands_lock,   commands_config,      commands_admin,
-    commands_tls,   commands_screen, commands_interactive, NULL,
+    commands_tls,   commands_screen, commands_interactive, commands_guild,
+    NULL,
 };
 
 static const struct flag flags_up[] = {

@@ -36,6 +36,7 @@ extern const struct command commands_tls[];
 extern const struct command commands_interactive[];
 extern const struct flag flags_spread[];
 extern const struct command commands_screen[];
+extern const struct command commands_guild[];
 extern const struct command commands_self[];
 
 /* Of the simulator (flags_sim.c). */

@@ -54,6 +54,7 @@ void help_all(FILE *out)
     section("Administration", commands_admin, out);
     section("TLS", commands_tls, out);
     section("Screens", commands_screen, out);
+    section("Other systems", commands_guild, out);
     (void)fputs(
         "\n`weir COMMAND --help` shows examples and flags; `weir help TOPIC` tells more:\n  ", out);
     for (size_t i = 0; help_topic_name(i) != NULL; i++) {

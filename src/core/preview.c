@@ -298,6 +298,12 @@ enum verdict preview_run(const struct core *core, const struct preview_ask *ask,
     return VERDICT_OK;
 }
 
+bool preview_starts(const struct preview *preview, task_id task)
+{
+    const struct task *row = query_task(preview->after, task);
+    return row != NULL && (row->claimed_count > 0 || row->active_count > 0);
+}
+
 void preview_free(struct preview *preview)
 {
     if (preview != NULL) {

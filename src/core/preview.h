@@ -116,3 +116,6 @@ struct preview_ask {
 enum verdict preview_run(const struct core *core, const struct preview_ask *ask,
                          struct facts *facts, struct preview **ret);
 void preview_free(struct preview *preview); /* accepts NULL */
+
+/* Has the task places, or the promise of places, right after the change? */
+bool preview_starts(const struct preview *preview, task_id task);

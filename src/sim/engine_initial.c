@@ -134,6 +134,18 @@ static void saved(struct engine *engine, const struct initial_event *event)
     }
 }
 
+/* A pool that was closed or deleted when the state was exported is so from the beginning: its tasks are there, and none starts. */
+static void pool_shut(struct engine *engine, const char *name, enum input_type type)
+{
+    const struct pool *pool = query_pool_named(engine->core, name);
+    struct facts facts;
+    if (pool != NULL) {
+        struct input in = {
+            .type = type, .actor = "user:sim", .pool = {.pool = pool->id, .force = true}};
+        (void)engine_input(engine, &in, &facts);
+    }
+}
+
 void engine_initial_begin(struct engine *engine)
 {
     const struct scenario *scenario = engine->scenario;
@@ -161,4 +173,10 @@ void engine_initial_begin(struct engine *engine)
     }
     engine->now_ms = engine->epoch_ms;
     vec_done(&past.events);
+    for (size_t i = 0; i < scenario->closed.count; i++) {
+        pool_shut(engine, scenario->closed.at[i], INPUT_POOL_CLOSE);
+    }
+    for (size_t i = 0; i < scenario->deleted.count; i++) {
+        pool_shut(engine, scenario->deleted.at[i], INPUT_POOL_DELETE);
+    }
 }

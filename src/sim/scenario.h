@@ -119,6 +119,9 @@ struct scenario {
     struct market market;                   /* of the providers */
     VEC(struct flavor_spec) flavors;
     VEC(struct pool_spec) pools;
+    /* Pools of an exported state that are closed or deleted: names, in the arena. */
+    VEC(const char *) closed;
+    VEC(const char *) deleted;
     VEC(struct cluster_node) nodes;
     VEC(struct account_spec) accounts; /* a department stands before its projects */
     /* In the arena, because a quota has a pointer into itself. */

@@ -25,13 +25,15 @@ static bool pool_has_room(const struct pool *pool, const struct task *task,
            pool->node_count > 0 && pool->slots_free >= request->slots_milli;
 }
 
-static bool starts_in(const struct core *core, task_id id, pool_id pool, struct arena *arena)
+static bool starts_in(const struct core *core, task_id id, pool_id pool, int64_t now_ms,
+                      struct arena *arena)
 {
+    const int64_t state_ms = query_time_ms(core);
     const char *name = query_pool_name(core, pool);
     const struct task_spec moved = {.pools = &name, .pool_count = 1};
     const struct task_edit edit = {.fields = TASK_EDIT_pools, .spec = &moved};
     const struct input in = {.type = INPUT_TASK_EDIT,
-                             .now_ms = query_time_ms(core),
+                             .now_ms = now_ms > state_ms ? now_ms : state_ms,
                              .actor = "explain",
                              .cause = "",
                              .task = {.task = id, .edit = &edit}};
@@ -63,7 +65,7 @@ const char *elsewhere_command(const struct core *core, task_id id, const struct 
             continue;
         }
         tried++;
-        if (starts_in(core, id, pool->id, arena)) {
+        if (starts_in(core, id, pool->id, why->asked_ms, arena)) {
             return arena_fmt(arena, "weir task edit %" PRIu64 " --pool %s  # starts there now",
                              id.v, query_pool_name(core, pool->id));
         }

@@ -268,11 +268,14 @@ static const char *resume(const struct core *core, const char *command,
 {
     struct pool_spec spec;
     const struct node_edit edit = {.fields = NODE_EDIT_DRAIN, .drain = false};
-    struct input in = {.type = INPUT_NODE_EDIT, .node = {.node = why->resume, .edit = &edit}};
+    struct input in = {.type = INPUT_NODE_EDIT,
+                       .now_ms = why->asked_ms,
+                       .node = {.node = why->resume, .edit = &edit}};
     if (why->reason.code == REASON_POOL_PAUSED) {
         query_pool_spec(core, why->reason.pool, arena, &spec);
         spec.paused = false;
         in = (struct input){.type = INPUT_POOL_EDIT,
+                            .now_ms = why->asked_ms,
                             .pool = {.pool = why->reason.pool, .spec = &spec}};
     }
     return price_tag(core, command, &in, arena);
@@ -296,19 +299,24 @@ static uint32_t room_suggestions(const struct core *core, task_id id, const stru
     if (priority != 0) {
         const struct task_spec raised = {.priority = priority};
         const struct task_edit edit = {.fields = TASK_EDIT_priority, .spec = &raised};
-        struct input in = {.type = INPUT_TASK_EDIT, .task = {.task = id, .edit = &edit}};
-        ret[count++] = price_tag(
+        struct input in = {
+            .type = INPUT_TASK_EDIT, .now_ms = why->asked_ms, .task = {.task = id, .edit = &edit}};
+        const char *text = price_tag_start(
             core, arena_fmt(arena, "weir task edit %" PRIu64 " --priority %u", id.v, priority), &in,
             arena);
+        if (text != NULL) {
+            ret[count++] = text;
+        }
     }
     return count;
 }
 
 /* Suggests a move ahead of the holder, whose kept places the task may then use. This works only
  * if there is one holder, and if the holder waits in the same queue. */
-static const char *ahead(const struct core *core, task_id id, const struct reason *reason,
+static const char *ahead(const struct core *core, task_id id, const struct explanation *why,
                          struct arena *arena)
 {
+    const struct reason *reason = &why->reason;
     const struct task *task = query_task(core, id);
     const struct task *holder = query_task(core, reason->task);
     const struct pool *pool = query_pool(core, reason->pool);
@@ -318,6 +326,7 @@ static const char *ahead(const struct core *core, task_id id, const struct reaso
         return NULL;
     }
     struct input in = {.type = INPUT_TASK_MOVE,
+                       .now_ms = why->asked_ms,
                        .task = {.task = id, .move = {.other = holder->id, .behind = false}}};
     return price_tag(
         core,
@@ -338,7 +347,7 @@ static const char *command(const struct core *core, task_id id, const struct exp
     };
     const enum reason_code code = why->reason.code;
     if (code == REASON_RESERVED) {
-        return ahead(core, id, &why->reason, arena);
+        return ahead(core, id, why, arena);
     }
     if (commands[code] == NULL || (code == REASON_NODES_AWAY && why->resume.v == 0)) {
         return NULL;
@@ -416,11 +425,12 @@ uint32_t explain_json_suggestions(const struct core *core, task_id id,
 }
 
 void explain_json(struct json_out *j, const struct core *core, const struct task *task,
-                  struct arena *arena)
+                  int64_t now_ms, struct arena *arena)
 {
     struct explanation why;
     const char *suggestions[SUGGESTIONS_MAX];
     explain_task(core, task->id, &why);
+    why.asked_ms = now_ms;
     const uint32_t position = query_queue_position(core, task->id, POSITION_MAX + 1);
     const bool further = position > POSITION_MAX;
     json_out_put(j, "{task:%lu,state:%s,position:%zu,further:%i,pool:%s,reason:", task->id.v,

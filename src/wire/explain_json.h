@@ -18,9 +18,9 @@ uint32_t explain_json_suggestions(const struct core *core, task_id id,
                                   const struct explanation *why, struct arena *arena,
                                   const char *ret[SUGGESTIONS_MAX]);
 
-/* Writes the answer to GET /tasks/{id}/explain. */
+/* Writes the answer to GET /tasks/{id}/explain at `now_ms`: what a proposal costs and whether it helps depends on the time. */
 void explain_json(struct json_out *j, const struct core *core, const struct task *task,
-                  struct arena *arena);
+                  int64_t now_ms, struct arena *arena);
 
 /* Writes why an instance was evicted: "rule" into the open object. If another task took the place,
  * "claimant", "resource", "victim":{…} and "taker":{…} follow, with what both held at that time. */

@@ -39,8 +39,9 @@ static void price_text(const struct core *core, const struct preview *preview, s
     lost_text(most_ms, out);
 }
 
-const char *price_tag(const struct core *core, const char *command, struct input *in,
-                      struct arena *arena)
+/* `task` other than 0: NULL where the command gives the task no place. */
+static const char *tag(const struct core *core, const char *command, struct input *in, task_id task,
+                       struct arena *arena)
 {
     struct facts facts;
     struct preview *preview = NULL;
@@ -48,9 +49,13 @@ const char *price_tag(const struct core *core, const char *command, struct input
     const char *tagged = command;
     in->actor = "explain";
     in->cause = "";
-    in->now_ms = query_time_ms(core);
+    const int64_t state_ms = query_time_ms(core);
+    in->now_ms = in->now_ms > state_ms ? in->now_ms : state_ms;
     fact_list_init(&facts, arena);
-    if (preview_run(core, &ask, &facts, &preview) == VERDICT_OK && preview->stop_count > 0) {
+    const bool fine = preview_run(core, &ask, &facts, &preview) == VERDICT_OK;
+    if (task.v != 0 && (!fine || !preview_starts(preview, task))) {
+        tagged = NULL;
+    } else if (fine && preview->stop_count > 0) {
         struct buf text;
         buf_init(&text, PRICE_TEXT_MAX);
         price_text(core, preview, arena, &text);
@@ -59,6 +64,18 @@ const char *price_tag(const struct core *core, const char *command, struct input
     }
     preview_free(preview);
     return tagged;
+}
+
+const char *price_tag(const struct core *core, const char *command, struct input *in,
+                      struct arena *arena)
+{
+    return tag(core, command, in, (task_id){0}, arena);
+}
+
+const char *price_tag_start(const struct core *core, const char *command, struct input *in,
+                            struct arena *arena)
+{
+    return tag(core, command, in, in->task.task, arena);
 }
 
 const char *price_tag_quota(const struct core *core, const char *command,
@@ -86,6 +103,7 @@ const char *price_tag_quota(const struct core *core, const char *command,
     }
     present.amounts = amounts;
     struct input in = {.type = INPUT_QUOTA_SET,
+                       .now_ms = why->asked_ms,
                        .quota = {why->account.id, why->reason.pool, &present}};
     return price_tag(core, command, &in, arena);
 }

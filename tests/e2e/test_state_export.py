@@ -40,3 +40,21 @@ def test_an_exported_state_is_played_on_from_where_it_is(weir):
         assert abs(float(row["ended"]) - float(row["started"]) - 3600) < 0.002
     last_end = max(float(rows[f"#{task}"]["ended"]) for task in held)
     assert float(rows[f"#{whole}"]["started"]) == last_end
+
+
+def test_a_deleted_pool_in_an_exported_state(weir):
+    """Within its 24 hours the pool is in the state, with a task that is unavailable. Both are read; nothing starts there."""
+    w = weir()
+    w.weir("pool", "create", "gone", "--provider", "local", "--max", "1", "--idle", "1s")
+    lost = w.weir("submit", "--pool", "gone", "--stage", "--", "sleep", "600").stdout.strip()
+    w.weir("task", "start", lost)
+    w.wait_state(lost, "running")
+    w.weir("pool", "delete", "gone", "--force", "--yes")
+    w.wait_until(lambda: w.api("GET", "pools/gone").json["state"] == "pending-delete", "the deletion")
+    w.wait_state(lost, "unavailable")
+    here = w.submit("sleep", "600")
+    w.wait_state(here, "running")
+    w.weir("state", "export", "-o", "state.json")
+    played = w.weir("sim", "--state", "state.json", "--runs", "1h", "--events", "--no-summary", "--quiet", "--check").stdout
+    assert f"#{here} on " in played
+    assert not [line for line in played.splitlines() if f"#{lost} " in line and " starts " in line], played

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "history_wait.h"
 
+#include "core/preview.h"
 #include "core/sched/explain/explain.h"
 #include "history.h"
 #include "tape.h"
@@ -77,6 +78,23 @@ static void until_check(struct world *world, const struct task *task, int64_t un
     core_free(copy);
 }
 
+/* A proposal is shown to a person only where a preview gives the task a place. */
+static bool is_shown(struct world *world, const struct input *edit)
+{
+    struct preview *preview = NULL;
+    struct facts facts;
+    struct input in = *edit;
+    in.now_ms = world->now_ms;
+    in.actor = "explain";
+    in.cause = "";
+    const struct preview_ask ask = {.inputs = &in, .count = 1, .brief = true};
+    fact_list_init(&facts, &world->arena);
+    const bool shown = preview_run(world->core, &ask, &facts, &preview) == VERDICT_OK &&
+                       preview_starts(preview, in.task.task);
+    preview_free(preview);
+    return shown;
+}
+
 /* The explanation names a priority that helps. With this priority the task must get a promise or
  * start. */
 static void priority_check(struct world *world, const struct task *task, uint32_t priority)
@@ -89,6 +107,10 @@ static void priority_check(struct world *world, const struct task *task, uint32_
     struct facts facts;
     in.task.task = task->id;
     in.task.edit = &edit;
+    if (!is_shown(world, &in)) {
+        core_free(copy);
+        return;
+    }
     pass.pass.pool = task->pool;
     pass.pass.work_max = UINT64_MAX;
     bool going = copy_step(world, copy, in, &facts);

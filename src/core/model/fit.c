@@ -251,3 +251,11 @@ bool fit_holds(const struct space *place, const struct request *request, const s
     }
     return fits;
 }
+
+uint32_t fit_within(const struct vector *amounts, const struct grant *grant, uint32_t count)
+{
+    /* Slots are bounded here, too: a part of a device by memory may be more slots on this node than the gates counted. */
+    count = fit_times(amounts->at[DIM_SLOTS], grant->slots_milli, count);
+    count = fit_times(amounts->at[DIM_CPU], grant->cpu_milli, count);
+    return fit_times(amounts->at[DIM_MEMORY], grant->memory_bytes, count);
+}

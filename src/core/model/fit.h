@@ -8,6 +8,7 @@
 #include "core/model/reason.h"
 #include "core/model/resource.h"
 #include "core/model/space.h"
+#include "core/model/vector.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -49,3 +50,6 @@ bool fit_lack(const struct space *place, const struct request *request, struct l
 /* The part of `total` (the node's cpu or memory) that belongs to `slots_milli` of the node's slots, rounded
  * down for each slot. */
 int64_t fit_part(int64_t total, const struct node *node, int64_t slots_milli);
+
+/* How many instances that get this grant stay within the amounts of slots, cpu and memory, at most `count`. */
+uint32_t fit_within(const struct vector *amounts, const struct grant *grant, uint32_t count);

@@ -219,12 +219,66 @@ static void shown_shares_add_up(void **state)
     org_done(&org);
 }
 
+static void spreads(struct pool_spec *spec)
+{
+    spec->placement = PLACEMENT_SPREAD;
+}
+
+static void node_with_cpu(struct org *org, const char *name, unsigned slots, int64_t cpu_milli,
+                          uint8_t supervisor)
+{
+    struct node_spec spec = {.name = name,
+                             .pool = "default",
+                             .slots_milli = (int64_t)slots * SLOT_MILLI,
+                             .cpu_milli = cpu_milli,
+                             .boot_id = "",
+                             .address = "",
+                             .version = "",
+                             .trouble = "",
+                             .unprevented = ""};
+    spec.supervisor[0] = supervisor;
+    struct input in = {.type = INPUT_NODE_JOIN, .node = {.spec = &spec}};
+    assert_int_equal(rig_do(&org->rig, in), VERDICT_OK);
+}
+
+/* A slot of node `wide` brings two cores, a slot of node `narrow` half a core. The project may hold two cores. One instance on `wide`
+ * would leave too little for the other instance, so the gang starts on `narrow` as a whole. */
+static void a_gang_stays_within_a_limit_of_cpu(void **state)
+{
+    (void)state;
+    struct org org;
+    org_init(&org);
+    org_pool(&org, spreads);
+    node_with_cpu(&org, "wide", 4, 8000, 1);
+    node_with_cpu(&org, "narrow", 4, 2000, 2);
+    const struct quota_amount cpu[] = {{"cpu", 0, 2000, QUOTA_WEIGHT_DEFAULT}};
+    const struct quota_spec spec = {.amounts = cpu, .amount_count = 1};
+    struct input in = {.type = INPUT_QUOTA_SET};
+    in.quota.account = org_add(&org, ACCOUNT_PROJECT, "a", "");
+    in.quota.pool = org_pool_id;
+    in.quota.spec = &spec;
+    assert_int_equal(rig_do(&org.rig, in), VERDICT_OK);
+    struct task_spec gang = rig_spec();
+    gang.project = "a";
+    gang.gang = true;
+    gang.instances = 2;
+    gang.min_instances = 2;
+    const task_id task = rig_submit(&org.rig, gang);
+    (void)org_pass(&org);
+    assert_int_equal(rig_state(&org.rig, task), TASK_STARTING);
+    const node_id narrow = query_node_named(org.rig.core, "narrow")->id;
+    assert_int_equal(query_instance(org.rig.core, task, 0)->node.v, narrow.v);
+    assert_int_equal(query_instance(org.rig.core, task, 1)->node.v, narrow.v);
+    org_done(&org);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_set_can_be_listed_and_edited),
         cmocka_unit_test(eight_resources_can_be_accounted),
         cmocka_unit_test(shown_shares_add_up),
+        cmocka_unit_test(a_gang_stays_within_a_limit_of_cpu),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -132,7 +132,8 @@ static void a_waiting_task_says_what_it_waits_for(void **state)
     assert_string_equal(value_at(doc, "reason.smallest"), "2");
     assert_string_equal(text_at(doc, "reason.node"), "n1");
     assert_string_equal(value_at(doc, "reason.task"), "null");
-    explain_json(&site.j, site.core, query_task(site.core, id), &site.arena);
+    explain_json(&site.j, site.core, query_task(site.core, id), query_time_ms(site.core),
+                 &site.arena);
     doc = site_written(&site);
     assert_string_equal(value_at(doc, "task"), "2");
     assert_string_equal(value_at(doc, "position"), "1");
@@ -211,13 +212,15 @@ static void a_place_beyond_what_is_counted_says_so(void **state)
     for (uint32_t i = 0; i < POSITION_MAX; i++) {
         id = site_submit(&site, 7000);
     }
-    explain_json(&site.j, site.core, query_task(site.core, id), &site.arena);
+    explain_json(&site.j, site.core, query_task(site.core, id), query_time_ms(site.core),
+                 &site.arena);
     const struct doc *doc = site_written(&site);
     assert_string_equal(value_at(doc, "position"), "10000");
     assert_string_equal(value_at(doc, "further"), "false");
     json_out_init(&site.j, &site.out);
     id = site_submit(&site, 7000);
-    explain_json(&site.j, site.core, query_task(site.core, id), &site.arena);
+    explain_json(&site.j, site.core, query_task(site.core, id), query_time_ms(site.core),
+                 &site.arena);
     doc = site_written(&site);
     assert_string_equal(value_at(doc, "position"), "10000");
     assert_string_equal(value_at(doc, "further"), "true");

@@ -452,7 +452,7 @@ void explain_task(const struct core *core, task_id id, struct explanation *ret)
 
 void explain_task_in(const struct core *core, task_id id, pool_id in, struct explanation *ret)
 {
-    *ret = (struct explanation){.reason = {.smallest = -1}};
+    *ret = (struct explanation){.asked_ms = query_time_ms(core), .reason = {.smallest = -1}};
     const struct task *task = query_task_in(core, in, id);
     if (task == NULL || task->waiting_count == 0 || task->kill_asked ||
         task_state_ended((enum task_state)task->state)) {

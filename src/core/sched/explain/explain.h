@@ -41,6 +41,7 @@ struct explain_account {
 };
 
 struct explanation {
+    int64_t asked_ms; /* the time at which proposals are tried; at first the time of the state */
     struct reason reason;           /* why the task waits; REASON_NONE: the task does not wait */
     int64_t expect_ms;              /* how long the task is expected to run; 0: unknown */
     enum length_source expect_from; /* from which ended tasks that length was learned */

@@ -23,7 +23,7 @@ static bool turn_allows(const struct hold *hold, const struct task *task, struct
     for (const struct account_view *at = tally_view(&trial->tally, task); at != NULL;
          at = at->parent) {
         for (uint32_t dim = 0; dim < trial->tally.shares->pool.dims; dim++) {
-            if ((beyond >> dim & 1u) != 0 && at->allocatable.at[dim] <= 0) {
+            if ((beyond >> dim & 1u) != 0 && at->allocatable.at[dim] == 0) {
                 ret->code = KEEPING_NO_SHARE;
                 ret->account = trial->tally.shares->links[at->index].id;
                 return false;

@@ -68,7 +68,7 @@ bool credit_possible(const struct trial *trial, const struct task *task, uint32_
         int64_t promised = 0;
         for (const struct account_view *at = tally_view(&trial->tally, task); at != NULL;
              at = at->parent) {
-            if ((beyond >> dim & 1u) != 0 && at->allocatable.at[dim] <= 0) {
+            if ((beyond >> dim & 1u) != 0 && at->allocatable.at[dim] == 0) {
                 return false;
             }
             promised = bucket_plus(promised, promised_beside(shares, at, dim));
@@ -108,7 +108,7 @@ int64_t credit_full_ms(const struct hold *hold, const struct task *task, uint32_
             const struct credit *row =
                 (beyond >> dim & 1u) != 0 ? credit_row(hold->pool, shares->links[at->index].id, dim)
                                           : NULL;
-            if (row != NULL && at->allocated.at[dim] > at->allocatable.at[dim]) {
+            if (row != NULL && !vector_within_at(at->allocated.at[dim], at->allocatable.at[dim])) {
                 *ret_account = row->account;
                 return INT64_MAX; /* the account is using up its credit */
             }
@@ -165,18 +165,18 @@ static void turn_facts(const struct hold *hold, const struct task *task, const s
     for (const struct account_view *at = tally_view(&hold->trial->tally, task); at != NULL;
          at = at->parent) {
         for (uint32_t dim = 0; dim < shares->pool.dims; dim++) {
-            const int64_t more = bucket_plus(wanted.at[dim], -(at->allocatable.at[dim]));
-            if ((beyond >> dim & 1u) == 0 || more <= 0 || hold->pool->turn_ms == 0) {
+            const int64_t right = at->allocatable.at[dim];
+            if ((beyond >> dim & 1u) == 0 || vector_within_at(wanted.at[dim], right) ||
+                hold->pool->turn_ms == 0) {
                 continue;
             }
+            const int64_t more = bucket_plus(wanted.at[dim], -right);
             const int64_t need = bucket_times(more, hold->pool->turn_ms);
             const struct credit row = {
                 .account = shares->links[at->index].id,
                 .dim = dim,
-                .share = at->allocatable.at[dim],
-                .bucket = {.level = need,
-                           .rate = at->allocatable.at[dim] - at->allocated.at[dim],
-                           .most = need}};
+                .share = right,
+                .bucket = {.level = need, .rate = right - at->allocated.at[dim], .most = need}};
             credit_fact(hold, &row, in, out);
         }
     }
@@ -201,6 +201,12 @@ static void row_settle(const struct hold *hold, const struct credit *old, const 
 {
     const struct account_view *view = shares_view(hold->trial->tally.shares, old->account);
     struct credit row = *old;
+    if (view != NULL && view->allocatable.at[old->dim] == VECTOR_UNLIMITED) {
+        row.bucket =
+            (struct bucket){0}; /* no share bounds the account any more, so it needs no turn */
+        credit_fact(hold, &row, in, out);
+        return;
+    }
     row.share = view != NULL ? view->allocatable.at[old->dim] : old->share;
     row.bucket.level = level_of(old, hold->now_ms);
     row.bucket.rate = row.share - (view != NULL ? view->allocated.at[old->dim] : 0);

@@ -40,6 +40,9 @@ struct asker {
     bool bounded;       /* `left` bounds cpu or memory that come with the slots */
     bool unproven;      /* a search for the task stopped before it had looked at everything */
     struct vector left; /* what the task's accounts may still take; VECTOR_UNLIMITED: no bound */
+    /* above 0: only nodes on which so many instances would stay within `whole`, what the accounts may take in all */
+    uint32_t even;
+    struct vector whole;
 };
 
 /* An instance to which this step gave a place: a start or a claim. */

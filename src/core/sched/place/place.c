@@ -101,21 +101,20 @@ static bool place_equal(struct trial *trial, struct asker *asker, const uint32_t
     return false;
 }
 
-bool place_alike(struct trial *trial, struct asker *asker, const uint32_t *indices, uint32_t count,
-                 const struct node **places)
+/* Places the instances node by node. False: not all found places, and none has one; `*ret_some` says whether some had found a place. */
+static bool place_greedy(struct trial *trial, struct asker *asker, const uint32_t *indices,
+                         uint32_t count, const struct node **places, bool *ret_some)
 {
     const size_t mark = trial_mark(trial);
     const struct vector left = asker->left;
     uint32_t placed = 0;
-    if (place_equal(trial, asker, indices, count, places)) {
-        return true;
-    }
     while (placed < count) {
         uint32_t here = 0;
         const struct node *node = next_node(&trial->overlay, asker, count - placed, &here);
         if (node == NULL) {
             trial_rollback(trial, mark);
             asker->left = left;
+            *ret_some = placed > 0;
             if (asker->trail != NULL && placed > 0) {
                 asker->trail->valid =
                     false; /* the rollback made nodes before the trail's end free again */
@@ -131,6 +130,25 @@ bool place_alike(struct trial *trial, struct asker *asker, const uint32_t *indic
         }
     }
     return true;
+}
+
+bool place_alike(struct trial *trial, struct asker *asker, const uint32_t *indices, uint32_t count,
+                 const struct node **places)
+{
+    bool some = false;
+    if (place_equal(trial, asker, indices, count, places) ||
+        place_greedy(trial, asker, indices, count, places, &some)) {
+        return true;
+    }
+    if (!asker->bounded || !some) {
+        return false;
+    }
+    /* The first nodes may have taken more cpu or memory with the slots than the other instances could spare. */
+    asker->even = count;
+    asker->whole = asker->left;
+    const bool placed = place_greedy(trial, asker, indices, count, places, &some);
+    asker->even = 0;
+    return placed;
 }
 
 bool place_these(struct trial *trial, struct asker *asker, const uint32_t *indices, uint32_t count,

@@ -211,10 +211,10 @@ uint32_t search_within(const struct node *node, const struct asker *asker, uint3
     }
     struct grant grant;
     fit_wants(node, asker->request, &grant);
-    /* Slots are bounded here, too: a part of a device by memory may be more slots on this node than the gates counted. */
-    count = fit_times(asker->left.at[DIM_SLOTS], grant.slots_milli, count);
-    count = fit_times(asker->left.at[DIM_CPU], grant.cpu_milli, count);
-    return fit_times(asker->left.at[DIM_MEMORY], grant.memory_bytes, count);
+    if (asker->even > 0 && fit_within(&asker->whole, &grant, asker->even) < asker->even) {
+        return 0;
+    }
+    return fit_within(&asker->left, &grant, count);
 }
 
 uint32_t search_takes(const struct overlay *overlay, const struct node *node,

@@ -1,0 +1,37 @@
+/* guild_start.h - takes one staged run, starts it, and records it to its end, in the calling process.
+ *
+ *   lock ─▶ still staged? ─▶ LOCK, attributes ─▶ child: unlink STAGED, exec ─▶ unlock ─▶ output ─▶ exit_status, stopped
+ *
+ * The child itself removes STAGED, directly before exec: there is no moment at which the run is neither staged nor running. The marker
+ * PENDING is never used, because nothing turns a pending run back into a staged run when its starter is gone.
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "base/arena.h"
+#include "compat/guild/guild_run.h"
+
+enum guild_told_kind {
+    GUILD_TOLD_STARTED = 'S', /* the run is taken; the value is the process */
+    GUILD_TOLD_GONE = 'G',    /* the run was not staged any more: nothing was done */
+    GUILD_TOLD_FAILED = 'F',  /* the run could not be started and stays staged */
+    GUILD_TOLD_ENDED = 'E',   /* the value is the exit code, 0 to 255 */
+};
+
+/* What a starter tells. It is written whole: it is shorter than PIPE_BUF. */
+struct guild_told {
+    enum guild_told_kind kind;
+    int32_t value;
+    char text[ERROR_TEXT_MAX];
+};
+
+struct guild_start {
+    const char *home;
+    const char *gpus;  /* devices for a run that chose none; NULL: as staged */
+    const char *guild; /* the program `guild`; NULL: found by the run's command or on PATH */
+    int told;          /* where a struct guild_told is written for each step; -1: nowhere */
+};
+
+/* Returns the last thing told: gone, failed or ended. Standard output and standard error of the run are passed on. SIGTERM, SIGINT and
+ * SIGHUP are handed to the run; they must be blocked. */
+struct guild_told guild_start_run(const struct guild_run *run, const struct guild_start *start,
+                                  struct arena *arena);

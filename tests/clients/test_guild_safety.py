@@ -1,0 +1,127 @@
+"""Kills at many moments, and several schedulers on one home. Real staging is slow, so most runs are copies of one really staged run.
+
+SPDX-License-Identifier: Apache-2.0"""
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import time
+
+import pytest
+from conftest import environment
+from guild_client import PACKAGES, Guild, kill_group, wait_for
+
+LONG = bool(os.environ.get("WEIR_LONG"))
+KILLS = 60 if LONG else 12
+SHARED_RUNS = 100 if LONG else 24
+
+COUNTED = """
+- model: m
+  operations:
+    counted:
+      exec: "sh -c 'echo x >> starts; sleep 0.02; echo y >> ends'"
+"""
+
+
+@pytest.fixture
+def guild(tmp_path):
+    made = Guild(environment("guild", *PACKAGES), tmp_path)
+    (made.project / "guild.yml").write_text(COUNTED)
+    return made
+
+
+def copies(guild, count, prefix="r"):
+    """Stages one run really, and copies it under other ids."""
+    first = f"{prefix}000"
+    guild.stage(f"--run-id={first}", op="counted")
+    for number in range(1, count):
+        run = f"{prefix}{number:03}"
+        shutil.copytree(guild.dir(first), guild.dir(run))
+        (guild.dir(run) / ".guild/attrs/id").write_text(run + "\n")
+    return [f"{prefix}{number:03}" for number in range(count)]
+
+
+def lines(guild, run, name):
+    path = guild.dir(run) / name
+    return len(path.read_text().splitlines()) if path.exists() else 0
+
+
+def settled(guild, run):
+    """Staged and untouched, or ended with everything that Guild records."""
+    g = guild.dir(run) / ".guild"
+    if (g / "PENDING").exists():
+        return False
+    if (g / "STAGED").exists():
+        return True
+    return (g / "attrs/exit_status").exists() and (g / "attrs/stopped").exists() and not (g / "LOCK").exists()
+
+
+def check(guild, runs):
+    wait_for(lambda: all(settled(guild, run) for run in runs))
+    for run in runs:
+        if guild.staged(run):
+            assert lines(guild, run, "starts") == 0, run
+        else:
+            assert guild.attr(run, "exit_status") == "0", run
+            assert lines(guild, run, "starts") == 1 and lines(guild, run, "ends") == 1, run
+
+
+@pytest.mark.parametrize("group", [False, True], ids=["command", "process-group"])
+def test_kills_at_many_moments(guild, group):
+    rng = random.Random(7)
+    for attempt in range(KILLS):
+        runs = copies(guild, 6, prefix=f"k{attempt:02}")
+        process = guild.weir_start("run-once", "workers=3", start_new_session=True)
+        time.sleep(rng.uniform(0, 0.12))  # the moment of the kill is the test
+        if group:
+            kill_group(process)
+        else:
+            process.kill()
+            process.wait()
+        process.stdout.close()
+        check(guild, runs)
+    statuses = guild.runs()
+    assert set(statuses.values()) <= {"staged", "completed"}
+    assert "staged" in statuses.values() and "completed" in statuses.values(), "no kill came in the middle"
+    assert guild.weir("run-once", "workers=8").returncode == 0  # the next one takes what is left
+    assert set(guild.runs().values()) == {"completed"}
+    check(guild, list(statuses))
+
+
+def test_kill_of_starters_leaves_no_run_stranded(guild):
+    """Also the processes that record runs are killed: then Guild calls a run that had begun an error, and no run is pending."""
+    rng = random.Random(11)
+    for attempt in range(KILLS):
+        runs = copies(guild, 4, prefix=f"s{attempt:02}")
+        process = guild.weir_start("run-once", "workers=2", start_new_session=True)
+        time.sleep(rng.uniform(0, 0.1))
+        found = subprocess.run(["pgrep", "-P", str(process.pid)], capture_output=True, text=True).stdout.split()
+        for pid in [str(process.pid), *found]:
+            try:
+                os.kill(int(pid), signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        process.wait()
+        process.stdout.close()
+        for run in runs:
+            assert not (guild.dir(run) / ".guild/PENDING").exists()
+            assert lines(guild, run, "starts") <= 1
+    wait_for(lambda: "running" not in guild.runs().values(), every_s=0.2)
+    assert set(guild.runs().values()) <= {"staged", "completed", "error", "terminated"}
+
+
+def test_two_schedulers_and_a_guild_queue_start_each_run_once(guild):
+    runs = copies(guild, SHARED_RUNS)
+    queue = subprocess.Popen([guild.bin / "guild", "run", "queue", "run-once=yes", "-y"], cwd=guild.project, env=guild.env,
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True)
+    wait_for(lambda: sum(not guild.staged(run) for run in runs) >= 1)  # the queue works
+    schedulers = [guild.weir_start("run-once", "workers=1", "order=fifo") for _ in range(2)]
+    said = [process.communicate(timeout=240)[0] for process in (*schedulers, queue)]
+    assert [process.returncode for process in (*schedulers, queue)] == [0, 0, 0], said
+    check(guild, runs)
+    assert all(lines(guild, run, "starts") == 1 for run in runs)
+    started = [sum(f"Run {run} started\n" in text for run in runs) for text in said[:2]]
+    by_queue = sum(f"Starting staged run {run}\n" in said[2] for run in runs)
+    assert sum(started) + by_queue == SHARED_RUNS and min(*started, by_queue) > 0, (started, by_queue)
