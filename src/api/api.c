@@ -13,6 +13,7 @@
 #include "api/cursors.h"
 #include "api/events.h"
 #include "api/handlers.h"
+#include "api/proxy.h"
 #include "api/route.h"
 #include "api/tunnel.h"
 #include "base/mem.h"
@@ -30,6 +31,7 @@ struct api *api_new(const struct api_options *options)
     api->watches = watches_new();
     api->events = events_streams_new(api);
     api->tunnels = tunnel_list_new(api);
+    api->proxies = proxy_new(api);
     api->asks = asks_new(api);
     api->uploads = uploads_new(api, options->dir == NULL ? "." : options->dir);
     api->cursors = cursors_new();
@@ -42,6 +44,7 @@ void api_free(struct api *api)
         return;
     }
     tunnel_list_free(api->tunnels);
+    proxy_free(api->proxies);
     events_streams_free(api->events);
     asks_free(api->asks);
     uploads_free(api->uploads);
