@@ -44,7 +44,6 @@ test-long: deps weir
 	WEIR_LONG=1 WEIR_BIN=$(CURDIR)/weir .venv/bin/python -m pytest -q -p no:cacheprovider tests/attack/test_rotation.py
 	WEIR_LONG=1 WEIR_BIN=$(CURDIR)/weir .venv/bin/python -m pytest -q -p no:cacheprovider tests/clients
 	WEIR_LONG=1 WEIR_TEST_DEADLINE=150 WEIR_BIN=$(CURDIR)/weir .venv/bin/python -m pytest -q -p no:cacheprovider tests/e2e/test_exec_provider.py tests/e2e/test_provider_crash.py tests/e2e/test_slurm_provider.py
-	WEIR_LONG=1 WEIR_BIN=$(CURDIR)/weir .venv/bin/python -m pytest -q -p no:cacheprovider tests/clients
 
 # The developer's two minutes.
 check: deps

@@ -412,7 +412,8 @@ void attempt_leader_ended(struct attempt *attempt, int status, const struct rusa
     attempt->exit_code =
         WIFSIGNALED(status) ? SIGNAL_CODE_BASE + WTERMSIG(status) : WEXITSTATUS(status);
     attempt->cpu_ms = time_ms(use->ru_utime) + time_ms(use->ru_stime);
-    attempt->memory_peak = (uint64_t)use->ru_maxrss * 1024;
+    const uint64_t peak = (uint64_t)use->ru_maxrss * 1024;
+    attempt->memory_peak = peak > attempt->memory_peak ? peak : attempt->memory_peak;
     (void)map_remove(sup->by_pid, &attempt->pid, sizeof attempt->pid);
     loop_timer_free(attempt->kill_timer);
     attempt->kill_timer = NULL;

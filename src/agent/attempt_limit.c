@@ -2,11 +2,16 @@
 #include "agent/attempt_limit.h"
 
 #include "base/log.h"
+#include "core/model/limits.h"
 
 void attempt_limit_begin(struct attempt *attempt, const struct start_order *order)
 {
     struct supervisor *sup = attempt->sup;
     attempt->memory_limit = order->memory_limit;
+    for (size_t i = 0; i < order->device_count; i++) {
+        attempt->devices |=
+            order->devices[i] < NODE_DEVICES_MAX ? (uint64_t)1 << order->devices[i] : 0;
+    }
     attempt->cgroup = sup->cgroups == NULL ? NULL : cgroup_take(sup->cgroups);
     if (attempt->cgroup == NULL) {
         return;

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "agent/checkpoint.h"
 
+#include "agent/attempt_use.h"
 #include "agent/supervisor_internal.h"
 #include "agent/taskenv.h"
 #include "core/model/limits.h"
@@ -67,6 +68,7 @@ void checkpoint_round(struct supervisor *sup)
         first = first == NULL ? attempt : first;
         if (attempt->state == ATTEMPT_RUNNING) {
             checkpoint_look(attempt);
+            attempt_use_look(attempt);
         }
     }
     if (sup->open_count > 0) {

@@ -179,6 +179,14 @@ static void body_put(struct buf *out, const struct frame *frame)
     case FRAME_TROUBLE:
         bytes_put_text(out, frame->trouble);
         break;
+    case FRAME_USE:
+        attempt_bytes_put(out, &frame->key);
+        bytes_put_i64(out, frame->use.at_ms);
+        bytes_put_u64(out, frame->use.cpu_ms);
+        bytes_put_u64(out, frame->use.memory_bytes);
+        bytes_put_u64(out, frame->use.memory_peak);
+        bytes_put_u64(out, frame->use.devices);
+        break;
     case FRAME_NONE:
     case FRAME_READY:
     case FRAME_LIST:
@@ -205,7 +213,7 @@ void frame_put(struct buf *out, const struct frame *frame)
 
 static void body_get(struct bytes_reader *in, struct arena *arena, struct frame *frame)
 {
-    frame->type = (enum frame_type)bytes_get_max(in, FRAME_BYE);
+    frame->type = (enum frame_type)bytes_get_max(in, FRAME_USE);
     switch (frame->type) {
     case FRAME_HELLO: {
         frame->version = bytes_get_u64(in);
@@ -248,6 +256,14 @@ static void body_get(struct bytes_reader *in, struct arena *arena, struct frame 
         break;
     case FRAME_TROUBLE:
         frame->trouble = bytes_get_text(in, arena, ERROR_TEXT_MAX);
+        break;
+    case FRAME_USE:
+        frame->key = attempt_bytes_get(in);
+        frame->use.at_ms = bytes_get_i64(in);
+        frame->use.cpu_ms = bytes_get_u64(in);
+        frame->use.memory_bytes = bytes_get_u64(in);
+        frame->use.memory_peak = bytes_get_u64(in);
+        frame->use.devices = bytes_get_u64(in);
         break;
     case FRAME_READY:
     case FRAME_LIST:

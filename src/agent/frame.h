@@ -31,6 +31,7 @@ enum frame_type {
     FRAME_RENEW,   /* agent: the spool is damaged, begin a new segment */
     /* Agent: the agent ends. A supervisor with nothing to do ends too; else it answers READY. */
     FRAME_BYE,
+    FRAME_USE, /* supervisor: what a running attempt uses now */
 };
 
 /* Everything needed to start one attempt. The texts are borrowed. */
@@ -58,10 +59,19 @@ struct start_order {
     uint64_t memory_limit;    /* bytes; 0: no limit */
 };
 
+/* What an attempt uses. */
+struct frame_use {
+    int64_t at_ms; /* wall clock */
+    uint64_t cpu_ms;
+    uint64_t memory_bytes;
+    uint64_t memory_peak;
+    uint64_t devices; /* the devices that it holds, one bit each */
+};
+
 /* A message. The comment of a member names the types of messages that have the member. */
 struct frame {
     enum frame_type type;
-    struct attempt_key key;              /* ATTEMPT, STOP */
+    struct attempt_key key;              /* ATTEMPT, STOP, USE */
     bool ended;                          /* ATTEMPT */
     int64_t grace_ms;                    /* STOP */
     struct spool_position at;            /* GROWN, ACK; HELLO: written so far */
@@ -73,6 +83,7 @@ struct frame {
     unsigned char id[SUPERVISOR_ID_LEN]; /* HELLO */
     uint64_t starts;                     /* GROWN */
     const char *trouble;                 /* TROUBLE */
+    struct frame_use use;                /* USE */
     struct start_order start;            /* START; the texts are in the decoder's arena */
 };
 

@@ -3,6 +3,7 @@
 #include "agent/keeper.h"
 
 #include "agent/agent_internal.h"
+#include "agent/agent_use.h"
 
 #include "agent/cgroup.h"
 #include "agent/crashes.h"
@@ -143,6 +144,9 @@ static void frame_take(struct agent *agent, const struct frame *frame)
     case FRAME_TROUBLE:
         (void)str_copy(agent->ground_trouble, sizeof agent->ground_trouble, frame->trouble);
         session_trouble(agent);
+        break;
+    case FRAME_USE:
+        agent_use_take(agent, frame);
         break;
     case FRAME_BYE:
     case FRAME_RENEW:

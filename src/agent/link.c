@@ -127,6 +127,7 @@ static void frame_do(struct supervisor *sup, const struct frame *frame)
         }
         break;
     case FRAME_TROUBLE:
+    case FRAME_USE:
     case FRAME_NONE:
     case FRAME_HELLO:
     case FRAME_ATTEMPT:
@@ -262,6 +263,14 @@ static void link_accept(void *ctx, uint32_t events)
     link->watch = loop_fd_add(sup->loop, fd, link->events, link_ready, sup);
     supervisor_idle_check(sup);
     greet(sup);
+}
+
+void link_tell(struct supervisor *sup, const struct frame *frame)
+{
+    if (sup->link.fd >= 0) {
+        link_say(sup, frame);
+        link_flush(sup);
+    }
 }
 
 void link_trouble(struct supervisor *sup)

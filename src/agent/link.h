@@ -11,6 +11,9 @@ void link_close(struct supervisor *sup);
 must_use enum err link_hold(struct supervisor *sup, struct error *e);
 
 /* Tells the agent why the node is out of service, or that it is in service. */
+/* Sends a message that may be lost, where an agent is connected. */
+void link_tell(struct supervisor *sup, const struct frame *frame);
+
 void link_trouble(struct supervisor *sup);
 
 /* Tells the agent how far the spool goes. Call after the spool was written. */

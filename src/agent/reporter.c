@@ -10,6 +10,7 @@
 #include "agent/report_client.h"
 #include "agent/spool_reader.h"
 #include "agent/spool_report.h"
+#include "agent/use_list.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/vec.h"
@@ -34,12 +35,12 @@ enum {
     STATUS_TOO_LARGE = 413,
 };
 
-enum note_type { NOTE_GROWN, NOTE_PING, NOTE_SESSION, NOTE_TELL, NOTE_DIED };
+enum note_type { NOTE_GROWN, NOTE_PING, NOTE_SESSION, NOTE_TELL, NOTE_USE, NOTE_DIED };
 
 /* A note from the loop. The comment of a member names the types of notes that have the member. */
 struct report_note {
     enum note_type type;
-    struct agent_report report; /* TELL */
+    struct agent_report report; /* TELL, USE */
     bool connected;             /* SESSION */
     struct reporter_session session;
     struct attempt_key *keys; /* DIED */
@@ -58,6 +59,7 @@ struct reporter {
     struct spool_position acked;
     struct spool_position damage_told;
     struct open_attempts *open_attempts;
+    struct use_list uses;
     VEC(struct agent_report) extras; /* reports that stand in no spool: lost, refused */
     struct report_client client;     /* open once the server has welcomed the agent */
     struct reporter_session session;
@@ -161,6 +163,17 @@ static void extras_add(struct reporter *reporter, struct report_batch *batch)
     }
 }
 
+/* Adds the figures of use, which no batch is sent for. */
+static void uses_add(struct reporter *reporter, struct report_batch *batch)
+{
+    const size_t used = reporter->body.len;
+    const size_t room =
+        used < reporter->bytes_max ? (reporter->bytes_max - used) / REPORT_OVERHEAD : 0;
+    if (batch->count > 0 || reporter->ping) {
+        batch->count += use_list_give(&reporter->uses, &batch->json, room);
+    }
+}
+
 /* The server has acknowledged the batch. Drops the batch here, and lets the supervisor forget its
  * part of the spool. */
 static void batch_done(struct reporter *reporter, const struct report_batch *batch)
@@ -230,6 +243,7 @@ static void ship(struct reporter *reporter)
     agent_report_batch_begin(&batch.json, &reporter->body, &head);
     extras_add(reporter, &batch);
     records_add(reporter, &batch);
+    uses_add(reporter, &batch);
     agent_report_batch_end(&batch.json);
     must(!reporter->body.full);
     if (batch.count > 0 || (reporter->ping && !reporter->hold)) {
@@ -285,6 +299,9 @@ static void note_take(struct reporter *reporter, struct report_note *note)
         if (reporter->extras.count < EXTRAS_MAX) {
             vec_push(&reporter->extras, note->report);
         }
+        break;
+    case NOTE_USE:
+        use_list_take(&reporter->uses, &note->report);
         break;
     case NOTE_DIED:
         for (size_t i = 0; i < note->key_count; i++) {
@@ -399,6 +416,7 @@ bool reporter_free(struct reporter *reporter)
     spool_reader_free(reporter->reader);
     open_attempts_free(reporter->open_attempts);
     vec_done(&reporter->extras);
+    use_list_done(&reporter->uses);
     buf_done(&reporter->body);
     free(reporter);
     return true;
@@ -458,6 +476,15 @@ void reporter_tell(struct reporter *reporter, enum agent_report_type type,
     struct report_note *note = note_new(NOTE_TELL);
     note->report = (struct agent_report){.type = type, .key = *key, .text = why};
     (void)note_send(reporter, note);
+}
+
+void reporter_use(struct reporter *reporter, const struct agent_report *use)
+{
+    struct report_note *note = note_new(NOTE_USE);
+    note->report = *use;
+    if (!mailbox_send(reporter->notes, note)) {
+        free(note); /* the thread is busy; the next figure comes soon */
+    }
 }
 
 void reporter_supervisor_died(struct reporter *reporter, const struct attempt_key *keys,

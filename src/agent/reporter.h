@@ -44,6 +44,10 @@ void reporter_ping(struct reporter *reporter);
 void reporter_tell(struct reporter *reporter, enum agent_report_type type,
                    const struct attempt_key *key, const char *why);
 
+/* Reports what an attempt uses, with the next batch that is sent anyway. A later figure replaces one
+ * that was not sent. */
+void reporter_use(struct reporter *reporter, const struct agent_report *use);
+
 /* The supervisor died while these starts were under way. An attempt whose end the spool does not
  * tell is reported lost. INBOX_CROSSED follows when the spool has come to the next supervisor. */
 void reporter_supervisor_died(struct reporter *reporter, const struct attempt_key *keys,

@@ -51,6 +51,8 @@ struct attempt {
     uint64_t cpu_ms;
     uint64_t memory_peak;
     uint64_t memory_limit; /* bytes; 0: none */
+    uint64_t devices;      /* one bit each */
+    int64_t use_ms;        /* when the use was last looked at; 0: not yet */
     bool out_of_memory;
     struct attempt_stream streams[STREAM_COUNT];
     struct cgroup *cgroup;         /* NULL: no cgroup */

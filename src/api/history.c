@@ -156,6 +156,8 @@ void history_answer_live(struct call *call, task_id id)
     const struct task *task = query_task(core, id);
     must(task != NULL);
     task_json_writer_init(&writer, core, call_arena(call));
+    const struct api_host *host = call->api->o.host;
+    writer.uses = host->uses == NULL ? NULL : host->uses(host->ctx);
     call_json(call, &j);
     task_json(&writer, &j, task, TASK_JSON_REASON | TASK_JSON_ATTEMPTS);
     if (!tried_before(core, task)) {

@@ -39,6 +39,8 @@ enum room_class {
 };
 
 /* Figures that the API shows and only the server knows. */
+struct use_table; /* wire/use_table.h */
+
 struct host_numbers {
     uint64_t seq_committed;
     uint64_t commits;
@@ -78,6 +80,9 @@ struct api_host {
     /* Stores a token with the next commit. The token is valid from that commit on. */
     void (*token_put)(void *ctx, const struct store_token *token);
 
+    /* Removes an ended task from the history with the next commit, with its attempts and output. */
+    void (*forget)(void *ctx, task_id task);
+
     /* Signs the request of a node for a certificate. Call only on a server with TLS. *ret_renew_ms:
      * after how long the node asks for its next one. node->now_ms and life_ms are the host's. */
     must_use enum err (*node_sign)(void *ctx, const char *request, const struct x509_node *node,
@@ -97,6 +102,8 @@ struct api_host {
     must_use bool (*read)(void *ctx, struct work *work);
     must_use bool (*compute)(void *ctx, struct work *work);
 
+    /* What attempts use now. NULL: the host does not know. */
+    const struct use_table *(*uses)(void *ctx);
     void (*numbers)(void *ctx, struct host_numbers *ret);
 
     /* An agent's hello and an agent's reports. The host answers the call. The credential was

@@ -4,6 +4,8 @@
 #include "api/call.h"
 #include "api/events.h"
 #include "api/handlers.h"
+#include "base/mem.h"
+#include "wire/use_table.h"
 
 static void head(struct buf *out, const char *name, const char *type, const char *help)
 {
@@ -73,6 +75,57 @@ static void pools(struct buf *out, const struct core *core)
     }
 }
 
+/* What the running tasks of each pool hold, and what they use by the last word of their nodes. */
+static void uses(struct buf *out, const struct core *core, const struct use_table *table)
+{
+    enum { HELD_CPU, USED_CPU, HELD_MEMORY, USED_MEMORY, USED_GPU, SUMS };
+    static const struct {
+        const char *name;
+        const char *help;
+        bool milli;
+    } gauges[SUMS] = {
+        [HELD_CPU] = {"weir_pool_cpu_held_cores", "Cores that measured tasks of a pool hold.",
+                      true},
+        [USED_CPU] = {"weir_pool_cpu_used_cores", "Cores that these tasks use.", true},
+        [HELD_MEMORY] = {"weir_pool_memory_held_bytes", "Memory that these tasks hold.", false},
+        [USED_MEMORY] = {"weir_pool_memory_used_bytes", "Memory that these tasks use.", false},
+        [USED_GPU] = {"weir_pool_gpu_used", "How many GPUs these tasks keep busy.", true},
+    };
+    int64_t(*sums)[SUMS] = xcalloc(POOLS_MAX + 1, sizeof *sums);
+    size_t cursor = 0;
+    for (const struct attempt_use *use = use_table_next(table, &cursor); use != NULL;
+         use = use_table_next(table, &cursor)) {
+        const struct instance *instance = query_instance_live(core, use->key);
+        const struct task *task = instance == NULL ? NULL : query_task(core, use->key.task);
+        if (task == NULL || task->pool.v > POOLS_MAX) {
+            continue;
+        }
+        int64_t *sum = sums[task->pool.v];
+        sum[HELD_CPU] += instance->cpu_milli;
+        sum[USED_CPU] += use->cpu_milli > 0 ? use->cpu_milli : 0;
+        sum[HELD_MEMORY] += instance->memory_bytes;
+        sum[USED_MEMORY] += use->memory_bytes;
+        sum[USED_GPU] += use->gpu_milli > 0 ? use->gpu_milli : 0;
+    }
+    for (size_t i = 0; i < SUMS; i++) {
+        head(out, gauges[i].name, "gauge", gauges[i].help);
+        const struct pool *pool = NULL;
+        while ((pool = query_pool_next(core, pool != NULL ? pool->id : (pool_id){0})) != NULL) {
+            const int64_t value = pool->id.v <= POOLS_MAX ? sums[pool->id.v][i] : 0;
+            if (!pool->deleted) {
+                buf_addf(out, "%s{pool=\"%s\"} %lld", gauges[i].name,
+                         query_pool_name(core, pool->id),
+                         (long long)(gauges[i].milli ? value / SLOT_MILLI : value));
+                if (gauges[i].milli) {
+                    buf_addf(out, ".%03lld", (long long)(value % SLOT_MILLI));
+                }
+                buf_add_char(out, '\n');
+            }
+        }
+    }
+    free(sums);
+}
+
 static void requests(struct buf *out, const struct api *api)
 {
     head(out, "weir_http_answers_total", "counter", "HTTP answers, by class of their status.");
@@ -133,6 +186,7 @@ void metrics_show(struct call *call)
         query_epoch(call_core(call)));
     tasks_and_nodes(&call->out, call_core(call));
     pools(&call->out, call_core(call));
+    uses(&call->out, call_core(call), host->uses == NULL ? NULL : host->uses(host->ctx));
     requests(&call->out, call->api);
     store_numbers(&call->out, &numbers);
     call_answer(call, 200, "text/plain; version=0.0.4");

@@ -310,6 +310,7 @@ static const struct list_column attempt_columns[] = {
     {"ended", "ENDED", COLUMN_TIME, "ended_at", COLUMN_ALWAYS, NULL},
     {"cpu_time", "CPU", COLUMN_CUSTOM_NUMBER, "cpu_ms", COLUMN_SPARE, task_text_cpu},
     {"memory_peak", "MEMORY", COLUMN_CUSTOM_NUMBER, "memory_peak", COLUMN_SPARE, task_text_memory},
+    {"use", "USES NOW", COLUMN_CUSTOM, "use", COLUMN_SPARE, task_text_use},
     {"why", "WHY", COLUMN_SENTENCE, "why", COLUMN_SPARE, NULL},
     {0},
 };

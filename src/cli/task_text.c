@@ -236,6 +236,44 @@ void task_text_cpu(struct buf *out, const struct doc *used, int64_t now_ms)
     }
 }
 
+/* Appends "0.498 of 0.5", or only what is used where nothing is held. */
+static void used_add(struct buf *out, const char *used, const char *held, const char *unit)
+{
+    buf_addf(out, "%s%s", out->len > 0 ? ", " : "", used);
+    if (strcmp(held, "") != 0 && strcmp(held, "0") != 0) {
+        buf_addf(out, " of %s", held);
+    }
+    buf_addf(out, " %s", unit);
+}
+
+void task_text_use(struct buf *out, const struct doc *attempt, int64_t now_ms)
+{
+    (void)now_ms;
+    char used[AMOUNT_TEXT_MAX];
+    char held[AMOUNT_TEXT_MAX] = "";
+    if (item_at(attempt, "use.memory") == NULL) {
+        return;
+    }
+    struct buf text;
+    buf_init(&text, TASK_USE_TEXT_MAX);
+    if (item_text(attempt, "use.cpu")[0] != '\0') {
+        used_add(&text, item_text(attempt, "use.cpu"), item_text(attempt, "holds.cpu"), "cpu");
+    }
+    const int64_t bytes = item_number(attempt, "holds.memory", 0);
+    amount_bytes_text(item_number(attempt, "use.memory", 0), used);
+    if (bytes > 0) {
+        amount_bytes_text(bytes, held);
+    }
+    used_add(&text, used, held, "memory");
+    if (item_text(attempt, "use.gpu")[0] != '\0') {
+        used_add(&text, item_text(attempt, "use.gpu"), item_text(attempt, "holds.slots"), "gpu");
+        amount_bytes_text(item_number(attempt, "use.gpu_memory", 0), used);
+        used_add(&text, used, "", "gpu memory");
+    }
+    buf_add_str(out, buf_text(&text));
+    buf_done(&text);
+}
+
 void task_text_memory(struct buf *out, const struct doc *used, int64_t now_ms)
 {
     (void)now_ms;

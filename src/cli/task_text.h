@@ -33,6 +33,9 @@ void task_text_workdir(struct buf *out, const struct doc *task, int64_t now_ms);
 
 /* The CPU time and the peak memory of a task or an attempt; nothing where nobody has said. */
 void task_text_cpu(struct buf *out, const struct doc *used, int64_t now_ms);
+/* What a running attempt uses of what it holds: "0.498 of 0.5 cpu, 60Mi of 100Mi memory". */
+enum { TASK_USE_TEXT_MAX = 256 };
+void task_text_use(struct buf *out, const struct doc *attempt, int64_t now_ms);
 void task_text_memory(struct buf *out, const struct doc *used, int64_t now_ms);
 
 /* What its evictions have cost it: "1.5 slot-hours"; nothing where they cost nothing. */

@@ -4,6 +4,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/tcp.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -54,12 +55,40 @@ static enum err unix_listen(const char *path, int *ret_fd, struct error *e)
     return ERR_OK;
 }
 
+/* The socket stays open in the process that gave it, so clients may connect while no server runs. */
+static enum err inherited_take(int fd, int *ret_fd, uint16_t *ret_port, struct error *e)
+{
+    struct sockaddr_storage address = {0};
+    socklen_t len = sizeof address;
+    int listens = 0;
+    socklen_t size = sizeof listens;
+    const int on = 1;
+    if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) != 0 || listens == 0 ||
+        getsockname(fd, (struct sockaddr *)&address, &len) != 0 ||
+        (address.ss_family != AF_INET && address.ss_family != AF_INET6)) {
+        return fail(e, ERR_INVALID, "descriptor %d is no TCP socket that listens", fd);
+    }
+    if (fcntl(fd, F_SETFD, FD_CLOEXEC) != 0 || fcntl(fd, F_SETFL, O_NONBLOCK) != 0) {
+        return fail_errno(e, ERR_IO, errno, "cannot use descriptor %d", fd);
+    }
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    in_port_t port = address.ss_family == AF_INET
+                         ? ((struct sockaddr_in *)(void *)&address)->sin_port
+                         : ((struct sockaddr_in6 *)(void *)&address)->sin6_port;
+    *ret_fd = fd;
+    *ret_port = ntohs(port);
+    return ERR_OK;
+}
+
 must_use enum err http_listen(const struct http_server_options *options, int *ret_fd,
                               uint16_t *ret_port, struct error *e)
 {
     if (options->unix_path != NULL) {
         *ret_port = 0;
         return unix_listen(options->unix_path, ret_fd, e);
+    }
+    if (options->inherited > 0) {
+        return inherited_take(options->inherited, ret_fd, ret_port, e);
     }
     struct sockaddr_storage address = {0};
     socklen_t len = 0;

@@ -33,6 +33,7 @@ struct http_server_options {
     struct loop *loop;
     const char *address; /* for example "127.0.0.1" or "::1" */
     uint16_t port;       /* 0: any free port */
+    int inherited;       /* above 0: a socket that listens already, in place of address and port */
     /* Not NULL: listens on this file (mode 0600) and not on an address. */
     const char *unix_path;
     /* Not NULL: TLS with this certificate; borrowed until the server is freed. */

@@ -24,6 +24,7 @@ struct agents *agents_new(const struct agents_options *options)
     struct agents *agents = xcalloc(1, sizeof *agents);
     agents->o = *options;
     agents->links = map_new();
+    agents->uses = use_table_new();
     arena_init(&agents->arena);
     return agents;
 }
@@ -44,6 +45,7 @@ void agents_free(struct agents *agents)
         free(link);
     }
     map_free(agents->links);
+    use_table_free(agents->uses);
     arena_done(&agents->arena);
     free(agents);
 }
@@ -434,6 +436,11 @@ void agents_bye(struct agents *agents, const char *why)
         bool told = http_stream_write(link->stream, (struct str){link->out.data, link->out.len});
         (void)told; /* an agent that does not read will see the connection close */
     }
+}
+
+const struct use_table *agents_uses(const struct agents *agents)
+{
+    return agents->uses;
 }
 
 void agents_numbers(const struct agents *agents, struct host_numbers *ret)

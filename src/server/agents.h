@@ -43,4 +43,6 @@ void agents_healed(struct agents *agents);
 /* Tells every agent that the server stops. */
 void agents_bye(struct agents *agents, const char *why);
 
+/* What the attempts on all nodes use now. */
+const struct use_table *agents_uses(const struct agents *agents);
 void agents_numbers(const struct agents *agents, struct host_numbers *ret);

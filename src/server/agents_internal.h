@@ -6,6 +6,7 @@
 #include "base/map.h"
 #include "server/agents.h"
 #include "wire/agent.h"
+#include "wire/use_table.h"
 
 enum {
     /* Orders that an agent has not read; with more its stream is ended. */
@@ -31,6 +32,7 @@ struct agents {
     struct map *links; /* node id -> link */
     struct agent_link *dirty;
     struct arena arena; /* memory of one step */
+    struct use_table *uses;
     uint64_t connected;
     uint64_t reports;
 };

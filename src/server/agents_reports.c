@@ -49,6 +49,26 @@ static void spawn_failure_take(struct agents *agents, struct call *call,
     output_take(agents, &said);
 }
 
+/* Keeps what an attempt uses, until it has ended. */
+static void use_take(struct agents *agents, const struct agent_report *report)
+{
+    if (report->type == AGENT_ENDED || report->type == AGENT_LOST) {
+        use_table_drop(agents->uses, report->key);
+    } else if (report->type == AGENT_USE &&
+               query_instance_live(ledger_core(agents->o.ledger), report->key) != NULL) {
+        const struct attempt_use use = {.key = report->key,
+                                        .heard_ms = ledger_now_ms(agents->o.ledger),
+                                        .at_ms = report->at_ms,
+                                        .cpu_ms = report->cpu_ms,
+                                        .memory_bytes = report->memory_bytes,
+                                        .memory_peak_bytes = report->memory_peak_bytes,
+                                        .gpu_milli = report->gpu_known ? report->gpu_milli : -1,
+                                        .gpu_memory_bytes =
+                                            report->gpu_known ? report->gpu_memory_bytes : -1};
+        use_table_put(agents->uses, &use);
+    }
+}
+
 static void batch_take(struct agents *agents, struct call *call, const struct node *node,
                        const struct agent_batch *batch)
 {
@@ -63,6 +83,7 @@ static void batch_take(struct agents *agents, struct call *call, const struct no
             }
             continue;
         }
+        use_take(agents, report);
         if (report->type == AGENT_SPAWN_FAILED && output_welcome(core, node, report->key)) {
             spawn_failure_take(agents, call, report);
         }

@@ -26,6 +26,7 @@ void batch_free(struct batch *batch)
     vec_done(&batch->uses);
     vec_done(&batch->logs);
     vec_done(&batch->tokens);
+    vec_done(&batch->forgotten);
     vec_done(&batch->effects);
     arena_done(&batch->arena);
     free(batch);
@@ -48,6 +49,7 @@ void batch_clear(struct batch *batch)
     KEEP_OR_DROP(&batch->uses);
     KEEP_OR_DROP(&batch->logs);
     KEEP_OR_DROP(&batch->tokens);
+    KEEP_OR_DROP(&batch->forgotten);
     KEEP_OR_DROP(&batch->effects);
     arena_clear(&batch->arena);
     batch->bytes = 0;
@@ -55,7 +57,8 @@ void batch_clear(struct batch *batch)
 
 bool batch_empty(const struct batch *batch)
 {
-    return batch->facts.count == 0 && batch->logs.count == 0 && batch->tokens.count == 0;
+    return batch->facts.count == 0 && batch->logs.count == 0 && batch->tokens.count == 0 &&
+           batch->forgotten.count == 0;
 }
 
 void batch_fact(struct batch *batch, const struct store_fact *fact)
@@ -89,5 +92,7 @@ struct store_batch batch_for_store(const struct batch *batch)
         .log_count = batch->logs.count,
         .tokens = batch->tokens.at,
         .token_count = batch->tokens.count,
+        .forgotten = batch->forgotten.at,
+        .forgotten_count = batch->forgotten.count,
     };
 }

@@ -16,6 +16,7 @@ struct batch {
     VEC(struct store_use) uses;
     VEC(struct store_log) logs;
     VEC(struct store_token) tokens;
+    VEC(uint64_t) forgotten; /* ended tasks that leave the history */
     VEC(struct effect) effects;
     struct parked_list holds;
     size_t bytes; /* of facts, history and logs together */

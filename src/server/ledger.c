@@ -264,6 +264,11 @@ void ledger_token(struct ledger *ledger, const struct store_token *token)
     vec_push(&ledger->gather->tokens, *token);
 }
 
+void ledger_forget(struct ledger *ledger, task_id task)
+{
+    vec_push(&ledger->gather->forgotten, task.v);
+}
+
 static void hold_in(struct ledger *ledger, struct parked_list *list, struct parked_answer *hold)
 {
     hold->list = list;

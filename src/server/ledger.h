@@ -67,9 +67,10 @@ enum verdict ledger_input(struct ledger *ledger, struct input *in, struct facts 
 /* A pass of the pool decided nothing. */
 void ledger_pass_idle(struct ledger *ledger, pool_id pool);
 
-/* Adds output, or a token, to the next commit. */
+/* Adds output, a token, or the end of an ended task's history to the next commit. */
 void ledger_log(struct ledger *ledger, const struct store_log *log);
 void ledger_token(struct ledger *ledger, const struct store_token *token);
+void ledger_forget(struct ledger *ledger, task_id task);
 
 void ledger_hold(struct ledger *ledger, struct parked_answer *hold);
 

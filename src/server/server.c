@@ -235,6 +235,7 @@ static void socket_open(struct server *server, const struct http_server_options 
         return;
     }
     options.unix_path = server->o.socket;
+    options.inherited = 0;
     options.tls = NULL;
     options.connections_max = LOCAL_CONNECTIONS_MAX;
     if (http_server_new(&options, &server->local, &e) != ERR_OK) {
@@ -251,6 +252,7 @@ static void port_open(struct parked_answer *hold, const struct error *failure)
         .loop = server->loop,
         .address = server->o.address,
         .port = server->o.port,
+        .inherited = server->o.inherited,
         .tls = server_tls_http(server->tls),
         .connections_max = CONNECTIONS_MAX,
         .idle_s = IDLE_S,

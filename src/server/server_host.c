@@ -49,6 +49,12 @@ static void host_token_put(void *ctx, const struct store_token *token)
     ledger_token(server->ledger, token);
 }
 
+static void host_forget(void *ctx, task_id task)
+{
+    struct server *server = ctx;
+    ledger_forget(server->ledger, task);
+}
+
 static void host_hold(void *ctx, struct parked_answer *hold)
 {
     struct server *server = ctx;
@@ -77,6 +83,12 @@ static bool host_compute(void *ctx, struct work *work)
 {
     struct server *server = ctx;
     return work_thread_do(server->worker, work);
+}
+
+static const struct use_table *host_uses(void *ctx)
+{
+    const struct server *server = ctx;
+    return agents_uses(server->agents);
 }
 
 static void host_numbers(void *ctx, struct host_numbers *ret)
@@ -125,12 +137,14 @@ void server_host_init(struct server *server)
         .room = host_room,
         .input = host_input,
         .token_put = host_token_put,
+        .forget = host_forget,
         .node_sign = host_node_sign,
         .hold = host_hold,
         .await_core = host_await_core,
         .unhold = host_unhold,
         .read = host_read,
         .compute = host_compute,
+        .uses = host_uses,
         .numbers = host_numbers,
         .agent_stream = host_agent_stream,
         .agent_reports = host_agent_reports,

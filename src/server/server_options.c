@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 enum { CONFIG_BYTES_MAX = 4 * 1024 * 1024, READ_BYTES = 64 * 1024 };
@@ -145,6 +146,23 @@ static enum err tls_choose(const struct raw_options *raw, struct arena *arena,
     return ERR_OK;
 }
 
+/* The protocol of systemd: LISTEN_FDS sockets, from descriptor 3 on, for the process LISTEN_PID. The server takes one. The
+ * variables are removed, because they are not for the server's children. Returns 0 where there is none. */
+static int inherited_fd(void)
+{
+    enum { FIRST = 3 };
+    const char *pid = getenv("LISTEN_PID");
+    const char *fds = getenv("LISTEN_FDS");
+    uint64_t whose = 0;
+    uint64_t count = 0;
+    const bool mine = pid != NULL && fds != NULL && str_to_u64(str_of(pid), &whose) &&
+                      whose == (uint64_t)getpid() && str_to_u64(str_of(fds), &count) && count > 0;
+    (void)unsetenv("LISTEN_PID");
+    (void)unsetenv("LISTEN_FDS");
+    (void)unsetenv("LISTEN_FDNAMES");
+    return mine ? FIRST : 0;
+}
+
 enum err server_options_read(int argc, char **argv, struct arena *arena, struct server_options *ret,
                              struct error *e)
 {
@@ -172,5 +190,6 @@ enum err server_options_read(int argc, char **argv, struct arena *arena, struct 
         }
         ret->ready_fd = (int)ready_fd;
     }
+    ret->inherited = inherited_fd();
     return r == ERR_OK ? tls_choose(&raw, arena, ret, e) : r;
 }

@@ -13,6 +13,7 @@ struct server_options {
     const char *address;
     uint16_t port;
     int ready_fd;         /* -1: none */
+    int inherited;        /* above 0: the parent gave a socket that listens (LISTEN_FDS) */
     const char *report;   /* the problems of the file, as text; NULL: none */
     bool insecure_listen; /* plain HTTP is allowed beyond loopback */
     const char *socket;   /* path of the socket for commands on this machine; NULL: none */

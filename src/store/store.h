@@ -111,6 +111,9 @@ struct store_batch {
     size_t log_count;
     const struct store_token *tokens;
     size_t token_count;
+    const uint64_t
+        *forgotten; /* ended tasks that leave the history, with their attempts and output */
+    size_t forgotten_count;
 };
 
 /* Opens or creates a store. Takes the directory's lock (ERR_CONFLICT names the holder). Migrates

@@ -29,7 +29,7 @@ WORDS(order_word, [AGENT_WELCOME] = "welcome", [AGENT_START] = "start", [AGENT_S
       [AGENT_PING] = "ping", [AGENT_BYE] = "bye", [AGENT_ASK] = "ask", [AGENT_TUNNEL] = "tunnel")
 WORDS(report_word, [AGENT_OUTPUT] = "output", [AGENT_STARTED] = "started", [AGENT_ENDED] = "ended",
       [AGENT_SPAWN_FAILED] = "spawn_failed", [AGENT_LOST] = "lost", [AGENT_REFUSED] = "refused",
-      [AGENT_CHECKPOINT] = "checkpoint")
+      [AGENT_CHECKPOINT] = "checkpoint", [AGENT_USE] = "use")
 
 static const char *cause_word(unsigned cause)
 {
@@ -307,7 +307,7 @@ static void reports_get(struct record_json *in, const struct record_field *field
 
 /* clang-format off */
 static const struct record_table report_table = RECORD_JSON_TABLE(agent_report,
-    RECORD_JSON_ROW(agent_report, type, "type", WORD, 0, AGENT_CHECKPOINT, .word = report_word, .otherwise = AGENT_REPORT_OTHER,
+    RECORD_JSON_ROW(agent_report, type, "type", WORD, 0, AGENT_USE, .word = report_word, .otherwise = AGENT_REPORT_OTHER,
                .required = text_wanted));
 static const struct record_table batch_table = RECORD_JSON_TABLE(agent_batch,
     RECORD_JSON_ROW(agent_batch, epoch, "epoch", UINT, 0, RECORD_ANY),
@@ -351,6 +351,15 @@ static const struct record_table report_tables[] = {
     [AGENT_CHECKPOINT] = RECORD_JSON_TABLE(agent_report,
         RECORD_JSON_ROW(agent_report, key, "key", KEY, 0, 0, .sparse = true, .required = key_wanted),
         RECORD_JSON_ROW(agent_report, at_ms, "at_ms", INT, 0, TIME_MS_MAX)),
+    [AGENT_USE] = RECORD_JSON_TABLE(agent_report,
+        RECORD_JSON_ROW(agent_report, key, "key", KEY, 0, 0, .sparse = true, .required = key_wanted),
+        RECORD_JSON_ROW(agent_report, at_ms, "at_ms", INT, 0, TIME_MS_MAX),
+        RECORD_JSON_ROW(agent_report, cpu_ms, "cpu_ms", MS, 0, AGENT_NUMBER_MAX),
+        RECORD_JSON_ROW(agent_report, memory_bytes, "memory", MEMORY, 0, AMOUNT_BYTES_MAX),
+        RECORD_JSON_ROW(agent_report, memory_peak_bytes, "memory_peak", MEMORY, 0, AMOUNT_BYTES_MAX),
+        RECORD_JSON_ROW(agent_report, gpu_known, "gpu_known", BOOL, 0, 1, .sparse = true),
+        RECORD_JSON_ROW(agent_report, gpu_milli, "gpu", MILLI, 0, AMOUNT_MILLI_MAX),
+        RECORD_JSON_ROW(agent_report, gpu_memory_bytes, "gpu_memory", MEMORY, 0, AMOUNT_BYTES_MAX)),
     [AGENT_REPORT_OTHER] = {0},
 };
 /* clang-format on */
@@ -412,7 +421,7 @@ bool agent_report_input(const struct agent_report *report, uint32_t incarnation,
         [AGENT_CHECKPOINT] = REPORT_CHECKPOINT,
     };
     if (report->type == AGENT_OUTPUT || report->type == AGENT_REFUSED ||
-        report->type == AGENT_REPORT_OTHER) {
+        report->type == AGENT_USE || report->type == AGENT_REPORT_OTHER) {
         return false;
     }
     *ret = (struct report){

@@ -224,6 +224,7 @@ enum agent_report_type {
     AGENT_LOST,
     AGENT_REFUSED,
     AGENT_CHECKPOINT,
+    AGENT_USE,
     AGENT_REPORT_OTHER, /* a report of a newer agent; the server skips it */
 };
 
@@ -241,6 +242,10 @@ struct agent_report {
     uint64_t err_bytes;
     int64_t cpu_ms;
     int64_t memory_peak_bytes;
+    int64_t memory_bytes; /* of AGENT_USE: now */
+    bool gpu_known;       /* of AGENT_USE: the next two are known */
+    int64_t gpu_milli;    /* how busy its devices are, in thousandths of one */
+    int64_t gpu_memory_bytes;
     bool out_of_memory; /* of AGENT_ENDED: ended by the kernel, because it was over its memory */
     const char *text;   /* `message` or `why` of the JSON */
 };

@@ -183,11 +183,43 @@ static void why_json(struct json_out *j, const struct core *core, const struct i
     buf_done(&text);
 }
 
-/* `state` is the state of the attempt. An attempt may have ended while its instance waits for the next attempt. */
-static void attempt_json(struct json_out *j, const struct core *core, const struct task *task,
-                         const struct instance *instance, enum instance_state state,
-                         const char *program)
+/* What a running attempt holds and uses: null where nobody said so yet, and after its end. */
+static void use_json(struct json_out *j, const struct use_table *uses,
+                     const struct instance *instance, bool ended)
 {
+    const struct attempt_key key = {instance->task, instance->index, instance->attempt};
+    const struct attempt_use *use = ended ? NULL : use_table_get(uses, key);
+    json_out_put(j, "holds:{slots:%.3ld,cpu:%.3ld,memory:%ld}", instance->slots_milli,
+                 instance->cpu_milli, instance->memory_bytes);
+    json_out_key(j, "use");
+    if (use == NULL) {
+        json_out_null(j);
+        return;
+    }
+    json_out_put(j, "{at:%td,cpu_ms:%ld,memory:%ld,memory_peak:%ld", use->heard_ms, use->cpu_ms,
+                 use->memory_bytes, use->memory_peak_bytes);
+    json_out_key(j, "cpu");
+    if (use->cpu_milli >= 0) {
+        json_out_milli(j, use->cpu_milli);
+    } else {
+        json_out_null(j);
+    }
+    json_out_key(j, "gpu");
+    if (use->gpu_milli >= 0) {
+        json_out_milli(j, use->gpu_milli);
+    } else {
+        json_out_null(j);
+    }
+    number_or_null(j, "gpu_memory", use->gpu_memory_bytes >= 0, use->gpu_memory_bytes);
+    json_out_end(j);
+}
+
+/* `state` is the state of the attempt. An attempt may have ended while its instance waits for the next attempt. */
+static void attempt_json(const struct task_writer *writer, struct json_out *j,
+                         const struct task *task, const struct instance *instance,
+                         enum instance_state state, const char *program)
+{
+    const struct core *core = writer->core;
     const bool ended = state == INSTANCE_ENDED;
     char key[ATTEMPT_KEY_TEXT_MAX];
     (void)attempt_key_text((struct attempt_key){task->id, instance->index, instance->attempt}, key);
@@ -209,14 +241,16 @@ static void attempt_json(struct json_out *j, const struct core *core, const stru
     const bool known = instance->cpu_ms != 0 || instance->memory_peak_bytes != 0;
     number_or_null(j, "cpu_ms", known, instance->cpu_ms);
     number_or_null(j, "memory_peak", known, instance->memory_peak_bytes);
+    use_json(j, writer->uses, instance, ended);
     /* The last member: attempts_merge() brings it up to date. */
     json_out_kv_bool(j, "again", instance->state == INSTANCE_WAITING);
     json_out_end(j);
 }
 
-static void attempts_json(struct json_out *j, const struct core *core, const struct task *task,
-                          const char *program, bool places)
+static void attempts_json(const struct task_writer *writer, struct json_out *j,
+                          const struct task *task, const char *program, bool places)
 {
+    const struct core *core = writer->core;
     json_out_put(j, "attempts:[");
     uint32_t written = 0;
     for (uint32_t i = 0; i < task->instance_count; i++) {
@@ -224,7 +258,7 @@ static void attempts_json(struct json_out *j, const struct core *core, const str
         must(instance != NULL);
         const bool holds = instance->state != INSTANCE_WAITING && instance->state != INSTANCE_ENDED;
         if (instance->attempt > 0 && ((places && holds) || written < TASK_JSON_ATTEMPTS_MAX)) {
-            attempt_json(j, core, task, instance, (enum instance_state)instance->state, program);
+            attempt_json(writer, j, task, instance, (enum instance_state)instance->state, program);
             written++;
         }
     }
@@ -238,7 +272,7 @@ void task_json_attempt_ended(struct task_writer *writer, struct json_out *j,
     must(instance != NULL);
     struct task_spec spec;
     query_task_spec(writer->core, task->id, writer->arena, &spec);
-    attempt_json(j, writer->core, task, instance, INSTANCE_ENDED,
+    attempt_json(writer, j, task, instance, INSTANCE_ENDED,
                  spec.argv_count > 0 ? spec.argv[0] : "");
 }
 
@@ -262,7 +296,7 @@ void task_json(struct task_writer *writer, struct json_out *j, const struct task
     json_out_put(j, "position:%zu,reason:", (uint64_t)(reasons ? position_of(writer, task) : 0));
     reason_text_json(j, writer->core, &reason);
     if ((parts & TASK_JSON_ATTEMPTS) != 0) {
-        attempts_json(j, writer->core, task, spec.argv_count > 0 ? spec.argv[0] : "",
+        attempts_json(writer, j, task, spec.argv_count > 0 ? spec.argv[0] : "",
                       (parts & TASK_JSON_PLACES) != 0);
     }
     json_out_end(j);

@@ -6,6 +6,7 @@
 #include "base/json_out.h"
 #include "core/core.h"
 #include "core/sched/explain/explain.h"
+#include "wire/use_table.h"
 
 enum {
     TASK_JSON_ATTEMPTS_MAX = 1000,
@@ -31,8 +32,9 @@ struct task_writer {
      * computed once, and each queue is walked once for the positions of all tasks. */
     struct arena *keep;
     uint32_t kept_count;
-    struct task_reason *kept;   /* in `keep` */
-    struct task_places *places; /* in `keep` */
+    struct task_reason *kept;     /* in `keep` */
+    struct task_places *places;   /* in `keep` */
+    const struct use_table *uses; /* what attempts use now; NULL: not known */
 };
 
 void task_json_writer_init(struct task_writer *writer, const struct core *core,

@@ -4,13 +4,19 @@ SPDX-License-Identifier: Apache-2.0"""
 
 import json
 import os
+import pathlib
+import queue
+import select
+import socket
+import subprocess
+import tempfile
 import threading
 import time
 
 import pytest
 
 import qarnot_sdk as sdk
-from weir_harness import Weir
+from weir_harness import DEADLINE_S, Weir, supervisors_end, weir_bin
 
 LONG = os.environ.get("WEIR_LONG") == "1"
 
@@ -246,6 +252,117 @@ def test_many_tasks_in_one_call_and_their_list(server):
     assert "DOCKER_CMD" in got[3]
     assert got[0] == [f"{i}\n" for i in range(25)]
     assert got[1] == sorted(f"bulk {i}" for i in range(25)) and got[2]
+
+
+def test_a_deleted_task_is_gone(server):
+    got = sdk.check(server, """
+        ended_one = task_of(conn, 'docker-batch', 1, 'echo gone'); ended_one.submit(); ended(ended_one)
+        running = task_of(conn, 'docker-batch', 1, 'sleep 60'); running.submit(); reaches(running, 'FullyExecuting')
+        ids = [ended_one.uuid, running.uuid]
+        ended_one.delete(); running.delete()
+        [raises(MissingTaskException, lambda: conn.retrieve_task(i)) for i in ids]
+        print(json.dumps([t.uuid in ids for t in conn.all_tasks()] + [False]))""")
+    assert not any(got)
+
+
+# ---- restarts ----
+
+class Standing:
+    """A parent process that keeps the listening socket, and starts the server again whenever it is killed."""
+
+    def __init__(self, root):
+        self.root = root
+        self.socket = socket.socket()
+        self.socket.bind(("127.0.0.1", 0))
+        self.socket.listen(128)
+        self.url = f"http://127.0.0.1:{self.socket.getsockname()[1]}"
+        self.process = None
+
+    def start(self):
+        number = self.socket.fileno()
+        script = f"exec 9<&{number} 8>&{{ready}} 3<&9 9<&-; LISTEN_PID=$$ LISTEN_FDS=1 exec {weir_bin()} server --dir {self.root}/data --ready-fd 8 2>>{self.root}/log"
+        read, write = os.pipe()
+        self.process = subprocess.Popen(["/bin/bash", "-c", script.format(ready=write)], pass_fds=[number, write],
+                                        stdin=subprocess.DEVNULL, start_new_session=True)
+        os.close(write)
+        ready = select.select([read], [], [], DEADLINE_S)[0]
+        line = os.read(read, 200).decode() if ready else ""
+        os.close(read)
+        assert line.strip() == self.url, (line, pathlib.Path(f"{self.root}/log").read_text()[-2000:])
+        return self
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    @property
+    def token(self):
+        return pathlib.Path(f"{self.root}/data/admin.token").read_text().strip()
+
+    def close(self):
+        self.kill()
+        self.socket.close()
+        supervisors_end(pathlib.Path(self.root))
+
+
+# Tells when each answer came: the SDK looks again ten seconds later.
+FOLLOWED = sdk.PRELUDE + """
+conn = qarnot.connection.Connection()
+conn._http.hooks['response'].append(lambda answer, *a, **k: print('answer', time.time(), flush=True))
+pool = conn.create_pool('kill', 'docker-batch', 1); pool.submit()
+task = task_of(conn, pool, 1, 'sleep SECONDS; echo done'); task.run()
+print('result', task.state, task.stdout().strip()); pool.close()
+"""
+
+
+@pytest.mark.timeout(600)
+def test_killed_servers_break_no_client(tmp_path_factory):
+    kills = 20 if LONG else 4
+    root = pathlib.Path(tempfile.mkdtemp(prefix="weir-clients-"))
+    root.chmod(0o711)
+    standing = Standing(root).start()
+    try:
+        clients = [sdk.start(standing, FOLLOWED.replace("SECONDS", str(9 * kills // 4 + 8))) for _ in range(3)]
+        answers = queue.Queue()
+        outputs = [[] for _ in clients]
+
+        def follow(client, lines):
+            for line in client.stdout:
+                lines.append(line)
+                if line.startswith("answer"):
+                    answers.put(float(line.split()[1]))
+
+        for client, lines in zip(clients, outputs):
+            threading.Thread(target=follow, args=(client, lines), daemon=True).start()
+        time.sleep(3)
+        for kill in range(kills):
+            if kill % 2 == 0:  # as the next look of a client is due: at once before, so that it meets no server
+                due = [t + 10 for t in list(answers.queue) if t + 10 > time.time() + 0.2]
+                wait = min(due, default=time.time() + 2) - 0.05 - time.time()
+            else:
+                wait = 0.7
+            time.sleep(max(0, wait))
+            standing.kill()
+            time.sleep(0.1)
+            standing.start()
+        for client in clients:
+            assert client.wait(timeout=200) == 0, client.stderr.read()[-3000:]
+        time.sleep(0.5)
+        assert ["".join(lines).count("result Success done") for lines in outputs] == [1, 1, 1]
+    finally:
+        standing.close()
+
+
+@pytest.mark.timeout(400)
+@pytest.mark.skipif(not LONG, reason="takes two minutes; WEIR_LONG=1 runs it")
+def test_two_hundred_tasks_from_eight_processes(weir_factory):
+    weir = weir_factory("--slots", "8")
+    programs = [sdk.start(weir, sdk.PRELUDE + f"""
+conn = qarnot.connection.Connection()
+tasks = [task_of(conn, 'docker-batch', 1, f'echo {n}-{{i}}') for i in range(25)]
+for task in tasks: task.submit()
+print([ended(t, 200).stdout() for t in tasks] == [f'{n}-{{i}}\\n' for i in range(25)])""") for n in range(8)]
+    assert [sdk.finish(p, 300).strip() for p in programs] == ["True"] * 8
 
 
 # ---- errors and the account ----

@@ -144,3 +144,23 @@ def test_other_modes(weir, mode):
             assert proc.read_bytes() != b"sleep\x006790\x00"
         except OSError:
             pass
+
+
+def test_use_is_shown_beside_what_is_held(limited):
+    w = limited
+    task = int(w.weir("submit", "--slots", "1", "--cpu", "0.5", "--memory", "200Mi", "--", "python3", "-c",
+                      "x = bytearray(90 << 20)\nwhile True: pass").stdout)
+    w.wait_state(task, "running")
+    w.wait_until(lambda: (attempt(w, task)["use"] or {}).get("cpu") is not None, "two figures of its use")
+    now = attempt(w, task)
+    assert now["holds"] == {"slots": 1, "cpu": 0.5, "memory": 200 * MIB}
+    assert 90 * MIB <= now["use"]["memory"] <= 130 * MIB
+    assert 0.1 < now["use"]["cpu"] <= 0.6
+    assert "of 0.5 cpu" in w.weir("task", "show", str(task)).stdout
+    said = w.api("GET", "/metrics").body.decode()
+    figures = dict(line.rsplit(" ", 1) for line in said.splitlines() if not line.startswith("#"))
+    assert float(figures['weir_pool_memory_used_bytes{pool="default"}']) >= 90 * MIB
+    assert float(figures['weir_pool_cpu_held_cores{pool="default"}']) == 0.5
+    w.weir("kill", str(task))
+    w.wait_state(task, "killed")
+    assert attempt(w, task)["use"] is None

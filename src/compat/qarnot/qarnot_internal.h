@@ -20,6 +20,9 @@ must_use bool qarnot_uuid_parse(const struct core *core, enum qarnot_kind kind, 
 
 /* ---- qarnot_fields.c: the parts of the SDK's objects ---- */
 
+/* The annotation of a task that was deleted while it ran. */
+#define QARNOT_DELETED "{\"deleted\":true}"
+
 enum {
     QARNOT_DEPTH_MAX = 12,       /* lists and maps in each other, in a body */
     QARNOT_BODY_MAX = 48 * 1024, /* what is kept of a body */

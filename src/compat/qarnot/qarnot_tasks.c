@@ -20,15 +20,32 @@ enum {
 
 /* ---- one task ---- */
 
-static void write_json(struct call *call, struct json_out *j, struct str json)
+static bool is_deleted(const struct doc *task)
+{
+    const char *annotation = "";
+    (void)doc_text(doc_get(task, "annotation"), &annotation);
+    return strcmp(annotation, QARNOT_DELETED) == 0;
+}
+
+/* False: the task was deleted. */
+static bool write_json(struct call *call, struct json_out *j, struct str json)
 {
     struct error e;
     struct doc *doc;
     struct arena arena;
     arena_init(&arena);
     must(doc_json_parse(&arena, json, &doc, &e) == ERR_OK); /* Weir wrote it */
-    qarnot_json_task(j, call_core(call), doc, &arena);
+    const bool shown = !is_deleted(doc);
+    if (shown) {
+        qarnot_json_task(j, call_core(call), doc, &arena);
+    }
     arena_done(&arena);
+    return shown;
+}
+
+static void gone_answer(struct call *call)
+{
+    call_failf(call, ERR_NOT_FOUND, "", "the task %.60s was deleted", call->params[0]);
 }
 
 static void ended_show(struct call *call, task_id id, struct str json)
@@ -36,8 +53,11 @@ static void ended_show(struct call *call, task_id id, struct str json)
     struct json_out j;
     (void)id;
     call_json(call, &j);
-    write_json(call, &j, json);
-    call_answer_json(call, 200);
+    if (write_json(call, &j, json)) {
+        call_answer_json(call, 200);
+    } else {
+        gone_answer(call);
+    }
 }
 
 static void live_show(struct call *call, const struct task *task)
@@ -50,9 +70,13 @@ static void live_show(struct call *call, const struct task *task)
     task_json_writer_init(&writer, call_core(call), call_arena(call));
     task_json(&writer, &j, task, TASK_JSON_ATTEMPTS | TASK_JSON_NO_ENV);
     call_json(call, &j);
-    write_json(call, &j, (struct str){buf_text(&out), out.len});
+    const bool shown = write_json(call, &j, (struct str){buf_text(&out), out.len});
     buf_done(&out);
-    call_answer_json(call, 200);
+    if (shown) {
+        call_answer_json(call, 200);
+    } else {
+        gone_answer(call);
+    }
 }
 
 /* The task that the path names. False: the call was answered with 404. */
@@ -245,9 +269,39 @@ void qarnot_tasks_abort(struct call *call)
     }
 }
 
+/* Whether the task is in the history was read a moment ago. */
+static void ended_delete(struct call *call, task_id id, struct str json)
+{
+    const struct api_host *host = call->api->o.host;
+    struct error e;
+    (void)json;
+    if (host->writable(host->ctx, &e) != ERR_OK) {
+        call_busy(call, 503, &e);
+        return;
+    }
+    host->forget(host->ctx, id);
+    empty_answer(call);
+}
+
+/* A live task ends first. Its annotation says that it was deleted, so it is not shown here any more. */
 void qarnot_tasks_delete(struct call *call)
 {
-    qarnot_tasks_abort(call);
+    task_id id;
+    struct facts facts;
+    struct task_spec change = {.annotation = QARNOT_DELETED};
+    const struct task_edit edit = {.fields = TASK_EDIT_annotation, .spec = &change};
+    if (!task_of(call, &id)) {
+        return;
+    }
+    if (query_task(call_core(call), id) == NULL) {
+        history_read(call, id, ended_delete);
+        return;
+    }
+    struct input mark = {.type = INPUT_TASK_EDIT, .task = {.task = id, .edit = &edit}};
+    struct input kill = {.type = INPUT_TASK_KILL, .task = {.task = id}};
+    if (call_input(call, &mark, &facts) && call_input(call, &kill, &facts)) {
+        empty_answer(call);
+    }
 }
 
 void qarnot_tasks_snapshot(struct call *call)
@@ -276,7 +330,8 @@ static bool list_row(struct call *call, struct json_out *j, struct str json)
     must(doc_json_parse(&arena, json, &doc, &e) == ERR_OK); /* Weir wrote it */
     (void)doc_text(doc_get(doc, "annotation"), &annotation);
     const struct doc *kept = qarnot_fields_kept(&arena, annotation);
-    const bool wanted = qarnot_fields_filter_matches(call->data, doc_get(kept, "tags"));
+    const bool wanted =
+        !is_deleted(doc) && qarnot_fields_filter_matches(call->data, doc_get(kept, "tags"));
     if (wanted) {
         qarnot_json_task(j, call_core(call), doc, &arena);
     }

@@ -121,6 +121,9 @@ static enum err batch_put(struct store *store, const struct store_batch *batch, 
     for (size_t i = 0; r == ERR_OK && i < batch->token_count; i++) {
         r = token_put(store, &batch->tokens[i], e);
     }
+    for (size_t i = 0; r == ERR_OK && i < batch->forgotten_count; i++) {
+        r = store_prune_task(store, batch->forgotten[i], e);
+    }
     if (r == ERR_OK && batch->log_count > 0) {
         r = store_commit_logs(store, batch->logs, batch->log_count, e);
     }

@@ -123,6 +123,9 @@ void store_commit_undo(struct store *store);
 /* Removes segments whose rows a commit removed just before a crash. */
 void store_prune_orphans(struct store *store);
 
+/* Removes an ended task with its attempts and output, in the open transaction. */
+must_use enum err store_prune_task(struct store *store, uint64_t task, struct error *e);
+
 /* Stores the log chunks of a batch: adds index rows to the open transaction, and flushes the data
  * to the segments. */
 must_use enum err store_commit_logs(struct store *store, const struct store_log *logs, size_t count,

@@ -164,6 +164,12 @@ static enum err task_prune(struct store *store, uint64_t task, size_t *budget, s
     return db_run(store->stmt[STMT_HISTORY_DELETE], "delete an ended task", e);
 }
 
+enum err store_prune_task(struct store *store, uint64_t task, struct error *e)
+{
+    size_t budget = INT32_MAX; /* all that there is of one task */
+    return task_prune(store, task, &budget, e);
+}
+
 static enum err history_prune(struct store *store, int64_t before_ms, size_t *budget,
                               struct error *e)
 {
