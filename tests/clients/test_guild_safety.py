@@ -14,7 +14,7 @@ from conftest import environment
 from guild_client import PACKAGES, Guild, kill_group, wait_for
 
 LONG = bool(os.environ.get("WEIR_LONG"))
-KILLS = 60 if LONG else 12
+KILLS = 60 if LONG else 6
 SHARED_RUNS = 100 if LONG else 24
 
 COUNTED = """
