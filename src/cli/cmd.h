@@ -40,6 +40,9 @@ int cmd_files_get(struct cli *cli);
 int cmd_shell_start(struct cli *cli);
 int cmd_shell_attach(struct cli *cli);
 int cmd_shell_exec(struct cli *cli);
+int cmd_notebook_start(struct cli *cli);
+int cmd_notebook_tensorboard(struct cli *cli);
+int cmd_notebook_open(struct cli *cli);
 
 int cmd_flavor_list(struct cli *cli);
 int cmd_flavor_show(struct cli *cli);
@@ -115,6 +118,7 @@ int cmd_data_db_backup(struct cli *cli);
 int cmd_data_db_restore(struct cli *cli);
 int cmd_data_db_adopt(struct cli *cli);
 int cmd_data_db_check(struct cli *cli);
+int cmd_top(struct cli *cli);
 int cmd_guild_once(struct cli *cli);
 int cmd_guild_watch(struct cli *cli);
 int cmd_guild_start(struct cli *cli);
