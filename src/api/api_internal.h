@@ -9,7 +9,9 @@
 
 struct event_streams;
 struct tunnels;
+struct proxies;
 struct asks;
+struct uploads;
 struct cursors;
 
 enum { STATUS_CLASSES = 6 };
@@ -40,7 +42,9 @@ struct api {
     struct watches *watches;
     struct event_streams *events;
     struct tunnels *tunnels;
+    struct proxies *proxies;
     struct asks *asks;
+    struct uploads *uploads;
     struct cursors *cursors; /* of clients without a cursor of their own */
     struct session_links links;
     uint64_t answers[STATUS_CLASSES]; /* by the first digit of the status */

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "server/secrets.h"
 #include "server/server_internal.h"
+#include "server/server_pages.h"
 
 #include <errno.h>
 #include <malloc.h>
@@ -75,6 +76,7 @@ static void prune_due(void *ctx)
     if (ledger_state(server->ledger) == LEDGER_OPEN) {
         token_set_revoke_expired(server->tokens, before_ms, token_put, server->ledger);
     }
+    api_sweep(server->api);
     struct store_job *job = xcalloc(1, sizeof *job);
     if (server->tls != NULL) {
         server_tls_look(server->tls);
@@ -271,6 +273,7 @@ static void port_open(struct parked_answer *hold, const struct error *failure)
     } else {
         connections_tell(server);
         socket_open(server, &http);
+        server_pages_listen(server, &http);
         url_write(server);
         return;
     }
@@ -420,6 +423,7 @@ static enum err server_open(struct server *server, struct error *e)
         .tokens = server->tokens,
         .loop = server->loop,
         .listen_host = server->o.address,
+        .dir = server->o.dir,
         .tls = server_tls_http(server->tls),
         .mounts = {&qarnot_mount, 1},
     });
@@ -436,6 +440,7 @@ static void server_close(struct server *server)
     if (server->api != NULL) {
         api_stop(server->api);
     }
+    http_server_free(server->proxy);
     http_server_free(server->http);
     server->http = NULL;
     if (server->local != NULL) {

@@ -35,8 +35,9 @@ struct server_file {
     uint64_t facts_keep;
     const char *tls_cert; /* paths of the server's certificate and key; NULL: not said */
     const char *tls_key;
-    const char *ec2_credentials; /* path of a file; "": the environment has them */
-    int64_t tls_node_life_ms;    /* how long a node's certificate is valid; a day by default */
+    const char *
+        ec2_credentials; /* path of a file, or address of a metadata service; "": the environment has them */
+    int64_t tls_node_life_ms; /* how long a node's certificate is valid; a day by default */
 };
 
 /* Fills in the configuration of a server that has no file. */
