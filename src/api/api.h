@@ -33,6 +33,9 @@ struct api_options {
         *listen_host; /* accepted as Host: besides localhost and address literals; NULL: none */
     const struct http_tls *tls; /* NULL: plain HTTP */
     struct route_mounts mounts; /* other systems' interfaces (src/compat); none: zeroed */
+    /* of the server's file, compat.qarnot; NULL: the defaults */
+    const char *qarnot_provider;
+    const char *qarnot_storage;
 };
 
 struct api *api_new(const struct api_options *options);

@@ -422,6 +422,8 @@ static enum err server_open(struct server *server, struct error *e)
         .listen_host = server->o.address,
         .tls = server_tls_http(server->tls),
         .mounts = {&qarnot_mount, 1},
+        .qarnot_provider = server->o.file.qarnot_provider,
+        .qarnot_storage = server->o.file.qarnot_storage,
     });
     server->prune = loop_timer_new(server->loop, prune_due, server);
     server->stop = loop_timer_new(server->loop, stop_due, server);
