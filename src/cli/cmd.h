@@ -115,6 +115,7 @@ int cmd_data_db_backup(struct cli *cli);
 int cmd_data_db_restore(struct cli *cli);
 int cmd_data_db_adopt(struct cli *cli);
 int cmd_data_db_check(struct cli *cli);
+int cmd_top(struct cli *cli);
 int cmd_guild_once(struct cli *cli);
 int cmd_guild_watch(struct cli *cli);
 int cmd_guild_start(struct cli *cli);

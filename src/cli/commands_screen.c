@@ -21,5 +21,15 @@ const struct command commands_screen[] = {
      .examples = "weir ui\nweir ui --print",
      .groups = {flags_ui, flags_json},
      .run = cmd_ui},
+    {.name = "top",
+     .args = "",
+     .help = "pools, map, queue and tasks on the terminal, live",
+     .more =
+         "1 pools, 2 map, 3 queue, 4 your tasks; j and k or the arrows choose, Enter opens a task "
+         "with its "
+         "reason\n"
+         "and output, Esc goes back, q ends. Only what changed is written, at most 5 KB a second.",
+     .examples = "weir top",
+     .run = cmd_top},
     {0},
 };

@@ -124,19 +124,18 @@ static void an_unknown_pool_is_refused(void **state)
     assert_string_equal(query_default_pool(rig->core, POOL_DEFAULT_GPU), "default");
 }
 
-/* The name stays when its pool goes; a pool of that name is the default one again. */
-static void a_deleted_default_pool_is_missed(void **state)
+/* A default pool goes only once another pool is the default. */
+static void a_default_pool_is_not_deleted(void **state)
 {
     struct rig *rig = *state;
     assert_int_equal(set(rig, "gpus", "cpus"), VERDICT_OK);
     struct input in = {.type = INPUT_POOL_DELETE, .pool = {.now = true}};
     in.pool.pool = query_pool_named(rig->core, "gpus")->id;
+    assert_int_equal(rig_do(rig, in), VERDICT_CONFLICT);
+    assert_int_equal(rig->facts.refusal.code, REASON_DEFAULT_POOL);
+    assert_int_equal(set(rig, "default", "cpus"), VERDICT_OK);
     assert_int_equal(rig_do(rig, in), VERDICT_OK);
-    assert_int_equal(rig_try_submit(rig, rig_spec()), VERDICT_REFUSED);
-    assert_int_equal(rig->facts.refusal.code, REASON_UNKNOWN_POOL);
-    assert_string_equal(rig->facts.refusal.text, "gpus");
-    add_pool(rig, "gpus");
-    assert_string_equal(goes_to(rig, rig_spec()), "gpus");
+    assert_string_equal(goes_to(rig, rig_spec()), "default");
 }
 
 /* A copy goes its own way. */
@@ -160,7 +159,7 @@ int main(void)
         TEST(a_named_pool_is_taken),
         TEST(setting_them_again_changes_nothing),
         TEST(an_unknown_pool_is_refused),
-        TEST(a_deleted_default_pool_is_missed),
+        TEST(a_default_pool_is_not_deleted),
         TEST(copies_have_their_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -403,10 +403,13 @@ static void a_pool_with_launches_stays(void **state)
 {
     struct cloud *cloud = *state;
     struct pool_spec spec;
-    query_pool_spec(cloud->rig.core, pool, &cloud->rig.arena, &spec);
+    struct arena arena; /* a step clears the arena of the rig */
+    arena_init(&arena);
+    query_pool_spec(cloud->rig.core, pool, &arena, &spec);
     spec.name = "elastic";
     struct input in = {.type = INPUT_POOL_CREATE, .pool = {.spec = &spec}};
     assert_int_equal(step(cloud, in), VERDICT_OK);
+    arena_done(&arena);
     const pool_id elastic = query_pool_named(cloud->rig.core, "elastic")->id;
     in = (struct input){.type = INPUT_LAUNCH_ASK, .launch = {.pool = elastic, .count = 1}};
     assert_int_equal(ordered(cloud, in), VERDICT_OK);

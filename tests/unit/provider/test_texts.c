@@ -136,6 +136,8 @@ static void a_job_is_described(void **state)
                                          .node = "p-7",
                                          .slots = 2,
                                          .memory_bytes = (int64_t)1 << 30,
+                                         .flavor = "fast",
+                                         .zone = "hall-1",
                                          .server = "http://h:1",
                                          .join_token = "secret'token",
                                          .settings = &settings};
@@ -155,7 +157,8 @@ static void a_job_is_described(void **state)
                                          "--chdir=/",
                                          "--job-name=weir-0-7",
                                          "--comment=weir pool p",
-                                         "--partition=gpu",
+                                         "--partition=hall-1",
+                                         "--constraint=fast",
                                          "--time=90",
                                          "--cpus-per-task=2",
                                          "--mem=1024M",
