@@ -42,6 +42,7 @@ test-long: deps weir
 	WEIR_FLIPS=700 $(BUILD)/tests/unit/store/test_flips
 	WEIR_FLIPS=100 WEIR_BIN=$(CURDIR)/weir .venv/bin/python -m pytest -q -p no:cacheprovider tests/attack/test_flipped_bytes.py
 	WEIR_LONG=1 WEIR_BIN=$(CURDIR)/weir .venv/bin/python -m pytest -q -p no:cacheprovider tests/attack/test_rotation.py
+	WEIR_LONG=1 WEIR_BIN=$(CURDIR)/weir .venv/bin/python -m pytest -q -p no:cacheprovider tests/e2e/test_notebook.py
 	WEIR_LONG=1 WEIR_BIN=$(CURDIR)/weir .venv/bin/python -m pytest -q -p no:cacheprovider tests/clients
 	WEIR_LONG=1 WEIR_TEST_DEADLINE=150 WEIR_BIN=$(CURDIR)/weir .venv/bin/python -m pytest -q -p no:cacheprovider tests/e2e/test_exec_provider.py tests/e2e/test_provider_crash.py tests/e2e/test_slurm_provider.py
 

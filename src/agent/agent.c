@@ -30,6 +30,7 @@ enum {
     REPLACE_WAIT_US = 20000,
     INBOX_TURN_MAX = 1024,
     LOCK_LOOK_MS = 5000,
+    GPU_LOOK_MS = 2000,
     EXIT_USAGE = 2,
 };
 
@@ -59,6 +60,19 @@ static void lock_look(void *ctx)
         loop_stop(agent->loop);
     } else if (r != ERR_OK) {
         log_warn("the agent's lock cannot be held", kv_error(&e));
+    }
+}
+
+/* A GPU that is out of order takes the node out of service: the server places nothing on it. */
+static void gpus_look(void *ctx)
+{
+    struct agent *agent = ctx;
+    char why[sizeof agent->gpu_trouble] = "";
+    (void)gpu_watch_trouble(agent->gpus, why, sizeof why);
+    loop_timer_set(agent->gpu_timer, loop_now_ms(agent->loop) + GPU_LOOK_MS);
+    if (strcmp(why, agent->gpu_trouble) != 0) {
+        (void)str_copy(agent->gpu_trouble, sizeof agent->gpu_trouble, why);
+        session_trouble(agent);
     }
 }
 
@@ -172,6 +186,13 @@ static must_use enum err agent_begin(struct agent *agent, struct error *e)
     agent->lock_timer = loop_timer_new(agent->loop, lock_look, agent);
     lock_look(agent);
     session_begin(agent);
+    if (agent->options.fake_gpus < 0) {
+        agent->gpus = gpu_watch_new();
+    }
+    if (agent->gpus != NULL) {
+        agent->gpu_timer = loop_timer_new(agent->loop, gpus_look, agent);
+        gpus_look(agent);
+    }
     agent->health = health_new(agent);
     return ERR_OK;
 }
@@ -194,6 +215,8 @@ static bool agent_end(struct agent *agent)
     keeper_end(agent);
     session_end(agent);
     loop_timer_free(agent->lock_timer);
+    loop_timer_free(agent->gpu_timer);
+    gpu_watch_free(agent->gpus);
     loop_fd_remove(agent->inbox_watch);
     mailbox_free(agent->inbox);
     loop_free(agent->loop);

@@ -8,6 +8,7 @@
 #include "agent/agent_options.h"
 #include "agent/asker.h"
 #include "agent/cgroup_layout.h"
+#include "agent/gpu_watch.h"
 #include "agent/reporter.h"
 #include "agent/runas.h"
 #include "agent/stream.h"
@@ -48,6 +49,9 @@ struct agent {
     uint64_t supervisor_version;
     enum cgroup_mode cgroup_mode; /* what the supervisor can limit, of this node */
     unsigned cgroup_controllers;
+    struct gpu_watch *gpus;       /* NULL: no NVIDIA GPUs, or fake ones */
+    struct loop_timer *gpu_timer; /* the next look at their health */
+    char gpu_trouble[TEXT_LEN_MAX + 1];
     char ground_trouble[TEXT_LEN_MAX + 1]; /* what the supervisor says of the node; "": nothing */
     unsigned listing;                      /* bits of enum listing; 0: no list is asked for */
     VEC(struct agent_attempt) attempts;    /* the attempts that the supervisor listed */

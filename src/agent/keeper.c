@@ -3,6 +3,7 @@
 #include "agent/keeper.h"
 
 #include "agent/agent_internal.h"
+#include "agent/agent_use.h"
 
 #include "agent/cgroup.h"
 #include "agent/crashes.h"
@@ -128,19 +129,6 @@ static void grown(struct agent *agent, const struct frame *frame)
     reporter_grown(agent->reporter);
 }
 
-/* A running attempt uses so much now. */
-static void used(struct agent *agent, const struct frame *frame)
-{
-    struct agent_report report = {.type = AGENT_USE,
-                                  .key = frame->key,
-                                  .at_ms = frame->use.at_ms,
-                                  .cpu_ms = (int64_t)frame->use.cpu_ms,
-                                  .memory_bytes = (int64_t)frame->use.memory_bytes,
-                                  .memory_peak_bytes = (int64_t)frame->use.memory_peak,
-                                  .text = ""};
-    reporter_use(agent->reporter, &report);
-}
-
 static void frame_take(struct agent *agent, const struct frame *frame)
 {
     switch (frame->type) {
@@ -158,7 +146,7 @@ static void frame_take(struct agent *agent, const struct frame *frame)
         session_trouble(agent);
         break;
     case FRAME_USE:
-        used(agent, frame);
+        agent_use_take(agent, frame);
         break;
     case FRAME_BYE:
     case FRAME_RENEW:

@@ -153,7 +153,8 @@ static void tunnel_run(struct tunnel_thread *tunnel)
     struct http_reply reply;
     struct error e;
     int fd = -1;
-    const char *path = arena_fmt(&tunnel->arena, "/api/v1/agent/tunnels/%s", tunnel->order.id);
+    const char *path =
+        arena_fmt(&tunnel->arena, "/api/v1/agent/tunnels?tunnel=%s", tunnel->order.id);
     if (local_begin(tunnel, &fd, &e) != ERR_OK) {
         failure_tell(tunnel, path, &e);
         return;

@@ -12,6 +12,7 @@
 #include "api/cursors.h"
 #include "api/events.h"
 #include "api/handlers.h"
+#include "api/proxy.h"
 #include "api/route.h"
 #include "api/tunnel.h"
 #include "base/mem.h"
@@ -29,6 +30,7 @@ struct api *api_new(const struct api_options *options)
     api->watches = watches_new();
     api->events = events_streams_new(api);
     api->tunnels = tunnel_list_new(api);
+    api->proxies = proxy_new(api);
     api->asks = asks_new(api);
     api->cursors = cursors_new();
     return api;
@@ -40,6 +42,7 @@ void api_free(struct api *api)
         return;
     }
     tunnel_list_free(api->tunnels);
+    proxy_free(api->proxies);
     events_streams_free(api->events);
     asks_free(api->asks);
     watches_free(api->watches);

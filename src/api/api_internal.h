@@ -9,6 +9,7 @@
 
 struct event_streams;
 struct tunnels;
+struct proxies;
 struct asks;
 struct cursors;
 
@@ -40,6 +41,7 @@ struct api {
     struct watches *watches;
     struct event_streams *events;
     struct tunnels *tunnels;
+    struct proxies *proxies;
     struct asks *asks;
     struct cursors *cursors; /* of clients without a cursor of their own */
     struct session_links links;

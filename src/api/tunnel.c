@@ -1,6 +1,6 @@
 /* tunnel.c - see tunnel.h.
  *
- *   tunnel_ask ──order "tunnel"──▶ agent ──POST /agent/tunnels/ID, Upgrade──▶ tunnel_answer ─▶ fn
+ *   tunnel_ask ──order "tunnel"──▶ agent ──POST /agent/tunnels, Upgrade──▶ tunnel_answer ─▶ fn
  *
  * Holds: a tunnel belongs to the node that was asked, is opened once, and its id cannot be guessed. One
  * that is not open after TUNNEL_OPEN_MS fails. SPDX-License-Identifier: Apache-2.0 */
@@ -260,17 +260,17 @@ static void upgraded(void *ctx, struct http_upgrade *upgrade, int fd, struct str
     fn(tunnel->ctx, NULL);
 }
 
-/* POST /agent/tunnels/{id}: with an upgrade, the tunnel; with {"failure":…}, why there is none. */
+/* POST /agent/tunnels?tunnel=ID: with an upgrade, the tunnel; with {"failure":…}, why there is none. */
 void tunnel_answer(struct call *call)
 {
     static const char *const fields[] = {"failure", NULL};
     const struct doc *body;
     const char *failure = NULL;
     const struct node *node = query_node_named(call_core(call), call->name);
-    struct tunnel *tunnel =
-        strlen(call->params[0]) == AGENT_TUNNEL_ID_LEN
-            ? map_get(call->api->tunnels->open, call->params[0], AGENT_TUNNEL_ID_LEN)
-            : NULL;
+    const char *id = call_query(call, "tunnel");
+    struct tunnel *tunnel = id != NULL && strlen(id) == AGENT_TUNNEL_ID_LEN
+                                ? map_get(call->api->tunnels->open, id, AGENT_TUNNEL_ID_LEN)
+                                : NULL;
     if (tunnel == NULL || node == NULL || tunnel->node.v != node->id.v || tunnel->fn == NULL ||
         tunnel->answering) {
         call_failf(call, ERR_NOT_FOUND, "", "the server waits for no such tunnel of this node");

@@ -40,6 +40,9 @@ int cmd_files_get(struct cli *cli);
 int cmd_shell_start(struct cli *cli);
 int cmd_shell_attach(struct cli *cli);
 int cmd_shell_exec(struct cli *cli);
+int cmd_notebook_start(struct cli *cli);
+int cmd_notebook_tensorboard(struct cli *cli);
+int cmd_notebook_open(struct cli *cli);
 
 int cmd_flavor_list(struct cli *cli);
 int cmd_flavor_show(struct cli *cli);

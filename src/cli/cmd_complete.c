@@ -258,6 +258,10 @@ int cmd_complete(struct cli *cli)
         offer_flags(cli, command->role ? &flags_none : flags_common, typed);
         return EXIT_OK;
     }
+    if (before == 1 && command_is_group(words[0])) {
+        offer_commands(cli, 1, words,
+                       typed); /* `weir shell` is a command, and so is `weir shell attach` */
+    }
     offer_kind(cli, command->complete, command->choices, typed);
     if (command->complete == COMPLETE_TOPICS) {
         offer_commands(cli, 0, NULL, typed);

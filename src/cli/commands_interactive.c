@@ -16,6 +16,13 @@ static const struct flag flags_shell[] = {
     {0},
 };
 
+static const struct flag flags_notebook[] = {
+    {"detach", 'd', FLAG_BOOL, NULL, "print the task's id and do not wait", COMPLETE_NONE, NULL},
+    {"idle", 0, FLAG_DURATION, "D", "end after so long without work or a reader (default: 1h)",
+     COMPLETE_NONE, NULL},
+    {0},
+};
+
 #define SHELL_MORE                                                                                 \
     "The shell is a task: it waits for its resources like any other, and `weir task kill` ends "   \
     "it.\n"                                                                                        \
@@ -52,6 +59,39 @@ const struct command commands_interactive[] = {
      .args_max = 1,
      .complete = COMPLETE_TASKS,
      .run = cmd_shell_attach},
+    {.name = "notebook start",
+     .args = "[flags]",
+     .help = "Jupyter on a node, as a task; prints a link",
+     .more =
+         "Jupyter comes from the environment of the task: from .venv in its directory, or from\n"
+         "its PATH (--env PATH=…). The link works once, within two minutes, and lets one browser\n"
+         "in for twelve hours; `weir task open TASK` makes another. Nobody else gets in.",
+     .examples = "weir notebook start --gpus 1\n"
+                 "weir notebook start --env PATH=$HOME/env/bin:/usr/bin:/bin --idle 4h",
+     .groups = {flags_notebook, flags_asks, flags_spread, flags_task},
+     .run = cmd_notebook_start},
+    {.name = "tensorboard start",
+     .args = "DIR",
+     .help = "TensorBoard for a directory, as a task; prints a link",
+     .more =
+         "TensorBoard comes from the environment of the task, as Jupyter does: see `weir notebook\n"
+         "start --help`. DIR is a path on the node.",
+     .examples = "weir tensorboard start /data/runs --slots 0",
+     .groups = {flags_shell, flags_asks, flags_spread, flags_task},
+     .args_min = 1,
+     .args_max = 1,
+     .run = cmd_notebook_tensorboard},
+    {.name = "task open",
+     .args = "TASK",
+     .help = "a link to the port of a task, for a browser",
+     .more =
+         "The task must listen on 127.0.0.1:$WEIR_PORT. The link works once, within two minutes.\n"
+         "Programs may use http://SERVER:PORT/proxy/TASK/ with their token instead.",
+     .examples = "weir task open 12",
+     .args_min = 1,
+     .args_max = 1,
+     .complete = COMPLETE_TASKS,
+     .run = cmd_notebook_open},
     {.name = "task exec",
      .args = "TASK[.INSTANCE] [--] CMD…",
      .help = "run a command inside a running task, exit with its code",

@@ -31,9 +31,48 @@ static const struct doc *defaults(struct cli *cli, const struct task_run_kind *k
     }
     json_out_end(&j);
     json_out_end(&j);
+    must(!text.full);
     must(doc_json_parse(&cli->arena, (struct str){buf_text(&text), text.len}, &doc, &e) == ERR_OK);
     buf_done(&text);
     return doc;
+}
+
+/* Adds variables to those of --env; the command's own win. */
+static void env_add(struct cli *cli, const struct task_run_kind *kind, struct task_args *task)
+{
+    struct json_out j;
+    struct buf text;
+    struct doc *doc;
+    struct error e;
+    if (kind->env == NULL) {
+        return;
+    }
+    const struct doc *given = doc_get(task->fields, "env");
+    buf_init(&text, TASK_RUN_BYTES_MAX);
+    json_out_init(&j, &text);
+    json_out_object(&j);
+    for (const struct doc *d = given != NULL ? given->first : NULL; d != NULL; d = d->next) {
+        item_json_field(&j, d, true);
+    }
+    for (const char *const *entry = kind->env; *entry != NULL; entry++) {
+        struct str value;
+        const struct str name = str_cut(str_of(*entry), '=', &value);
+        json_out_kv_text(&j, arena_strn(&cli->arena, name.p, name.len), value.p);
+    }
+    json_out_end(&j);
+    must(doc_json_parse(&cli->arena, (struct str){buf_text(&text), text.len}, &doc, &e) == ERR_OK);
+    buf_done(&text);
+    doc->key = str_of("env");
+    struct doc **link = &task->fields->first;
+    while (*link != NULL && !str_is((*link)->key, "env")) {
+        link = &(*link)->next;
+    }
+    if (*link != NULL) {
+        doc->next = (*link)->next;
+    } else {
+        task->fields->count++;
+    }
+    *link = doc;
 }
 
 must_use enum err task_run_submit(struct cli *cli, const struct task_run_kind *kind,
@@ -48,6 +87,7 @@ must_use enum err task_run_submit(struct cli *cli, const struct task_run_kind *k
         return r;
     }
     task_args_workdir(cli, &task);
+    env_add(cli, kind, &task);
     buf_init(&body, TASK_RUN_BYTES_MAX);
     (void)task_args_json(&task, defaults(cli, kind), &body);
     r = body.full ? fail(e, ERR_LIMIT, "the task is larger than %d bytes", TASK_RUN_BYTES_MAX)

@@ -9,7 +9,6 @@ struct task_run_kind {
     const char *name;        /* unless --name is given */
     const char *const *argv; /* when the command line has no command; NULL at the end */
     const char *const *env;  /* further "K=V", NULL at the end; NULL: none */
-    bool own;                /* argv is used whatever the command line has */
 };
 
 /* Submits one task with the flags of the command. */

@@ -202,6 +202,10 @@ static void options_set(struct transfer *transfer, const struct http_multi_post 
     (void)curl_easy_setopt(easy, CURLOPT_WRITEDATA, transfer);
     (void)curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)post->body.len);
     (void)curl_easy_setopt(easy, CURLOPT_COPYPOSTFIELDS, post->body.p);
+    if (post->method != NULL) {
+        (void)curl_easy_setopt(easy, CURLOPT_HTTPGET, strcmp(post->method, "GET") == 0 ? 1L : 0L);
+        (void)curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, post->method);
+    }
 }
 
 void http_multi_post(struct http_multi *multi, const struct http_multi_post *post)

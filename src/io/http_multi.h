@@ -15,6 +15,7 @@ struct http_multi_reply {
 
 struct http_multi_post {
     const char *url;            /* http or https */
+    const char *method;         /* NULL: POST */
     const char *const *headers; /* "Name: value" lines, NULL at the end */
     struct str body;
     int64_t timeout_ms; /* from connecting to the last byte */

@@ -130,6 +130,32 @@ const char *http_request_header(const struct http_request *request, const char *
     return MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, name);
 }
 
+const char *http_request_target(const struct http_request *request)
+{
+    return request->target;
+}
+
+struct header_walk {
+    void (*fn)(void *ctx, const char *name, const char *value);
+    void *ctx;
+};
+
+static enum MHD_Result header_seen(void *cls, enum MHD_ValueKind kind, const char *name,
+                                   const char *value)
+{
+    const struct header_walk *walk = cls;
+    (void)kind;
+    walk->fn(walk->ctx, name, value != NULL ? value : "");
+    return MHD_YES;
+}
+
+void http_request_header_each(const struct http_request *request,
+                              void (*fn)(void *ctx, const char *name, const char *value), void *ctx)
+{
+    struct header_walk walk = {fn, ctx};
+    (void)MHD_get_connection_values(request->connection, MHD_HEADER_KIND, header_seen, &walk);
+}
+
 struct str http_request_body(const struct http_request *request)
 {
     return (struct str){buf_text(&request->body), request->body.len};

@@ -22,6 +22,12 @@ void http_request_query_each(const struct http_request *request,
 
 /* The value of a header; NULL: absent. Names are compared without case. */
 const char *http_request_header(const struct http_request *request, const char *name);
+/* The target as it was sent: path and query, not decoded. */
+const char *http_request_target(const struct http_request *request);
+/* Every header in order; a name may come several times. */
+void http_request_header_each(const struct http_request *request,
+                              void (*fn)(void *ctx, const char *name, const char *value),
+                              void *ctx);
 struct str http_request_body(const struct http_request *request); /* with a NUL behind it */
 const char *http_request_peer(struct http_request *request);      /* the client's address */
 /* The account of a client that came by a file on this machine, as the kernel says. False: by TCP. */

@@ -16,7 +16,7 @@ struct providers_options {
     struct ledger *ledger;
     const struct tokens *tokens;
     const char *dir;             /* the data directory */
-    const char *ec2_credentials; /* a file; "": the environment has them */
+    const char *ec2_credentials; /* a file or an address; "": the environment has them */
 };
 
 struct providers *providers_new(const struct providers_options *options);

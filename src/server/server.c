@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "server/secrets.h"
 #include "server/server_internal.h"
+#include "server/server_pages.h"
 
 #include <errno.h>
 #include <malloc.h>
@@ -271,6 +272,7 @@ static void port_open(struct parked_answer *hold, const struct error *failure)
     } else {
         connections_tell(server);
         socket_open(server, &http);
+        server_pages_listen(server, &http);
         url_write(server);
         return;
     }
@@ -438,6 +440,7 @@ static void server_close(struct server *server)
     if (server->api != NULL) {
         api_stop(server->api);
     }
+    http_server_free(server->proxy);
     http_server_free(server->http);
     server->http = NULL;
     if (server->local != NULL) {

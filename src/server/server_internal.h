@@ -27,6 +27,7 @@ struct server {
     struct api *api;
     struct http_server *http;  /* NULL until the start is on disk */
     struct http_server *local; /* on a file, for commands on this machine; NULL: none */
+    struct http_server *proxy; /* pages of tasks; NULL: none */
     struct server_tls *tls;    /* NULL: plain HTTP */
     struct loop_timer *prune;
     struct loop_timer *stop;

@@ -2,9 +2,12 @@
 SPDX-License-Identifier: Apache-2.0
 """
 
+import concurrent.futures
 import json
 import shutil
 import signal
+import threading
+import time
 
 from server_process import FakeAgent
 
@@ -219,3 +222,39 @@ def test_a_node_that_knows_no_more_is_not_accused(server, agent):
     server.start()
     agent.connect(attempts=[{"key": order["key"], "state": "running"}], fact_seen=order["fact"], epoch_seen=agent.epoch)
     assert "are lost" not in server.log()
+
+
+def test_two_hundred_nodes_join_within_a_second(server):
+    """Joins and connections are taken in at once, and the stream of a node that is there goes on in time: no ping is late."""
+    first = FakeAgent(server, "n0").join().connect()
+    pings, stop = [], threading.Event()
+
+    def hear():
+        while not stop.is_set():
+            line = first.stream.line()
+            if line is None:
+                return
+            if json.loads(line)["type"] == "ping":
+                pings.append(time.monotonic())
+
+    listener = threading.Thread(target=hear, daemon=True)
+    listener.start()
+    agents = [FakeAgent(server, f"m{i}") for i in range(200)]
+    began = time.monotonic()
+    with concurrent.futures.ThreadPoolExecutor(50) as pool:
+        list(pool.map(lambda agent: agent.join().connect(), agents))
+    took_s = time.monotonic() - began
+    items = server.get("nodes?limit=500")["items"]
+    assert sum(node["state"] == "up" for node in items) == 201
+    before = len(pings)
+    deadline = time.monotonic() + 30
+    while len(pings) < before + 2 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    gaps = [later - earlier for earlier, later in zip(pings, pings[1:])]
+    print(f"200 joins and connections in {took_s:.2f} s, the longest gap between pings {max(gaps):.2f} s")
+    stop.set()
+    assert took_s < 5, took_s  # this program needs most of it
+    assert max(gaps) < min(gaps) + 1.5, gaps
+    assert {node["state"] for node in server.get("nodes?limit=500")["items"]} == {"up"}
+    for agent in agents:
+        agent.stream.close()

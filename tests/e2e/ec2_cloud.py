@@ -68,6 +68,16 @@ class Moto:
     def env(self):
         return {key.upper(): value for key, value in self.keys.items()}
 
+    def role_keys(self):
+        """Keys of a role, with a session token. Moto checks both."""
+        every = '{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"*","Resource":"*"}]}'
+        iam = self.client("iam", "us-east-1")
+        trust = '{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"AWS":"*"},"Action":"sts:AssumeRole"}]}'
+        role = iam.create_role(RoleName="weir-role", AssumeRolePolicyDocument=trust)["Role"]
+        iam.put_role_policy(RoleName="weir-role", PolicyName="all", PolicyDocument=every)
+        made = self.client("sts", "us-east-1").assume_role(RoleArn=role["Arn"], RoleSessionName="weir")["Credentials"]
+        return {"aws_access_key_id": made["AccessKeyId"], "aws_secret_access_key": made["SecretAccessKey"], "session": made["SessionToken"]}
+
     def client(self, service, region):
         config = botocore.config.Config(retries={"max_attempts": 0}, proxies={})
         return boto3.client(service, region_name=region, endpoint_url=self.url, config=config, **self.keys)

@@ -3,9 +3,12 @@
 Every machine is a real agent, started from the user data that moto recorded. How many machines there are is moto's word, not the server's.
 SPDX-License-Identifier: Apache-2.0
 """
+import datetime
+import http.server
 import json
 import os
 import signal
+import threading
 
 import pytest
 
@@ -323,6 +326,85 @@ def test_credentials_come_from_a_file_that_nobody_else_may_read(site, moto, mach
     w.weir("pool", "edit", "cloud", "--title", "")
     w.weir("wait", task)
     wait_none(w, machines)
+
+
+class Metadata:
+    """The metadata service of a machine of EC2, version 2: a token first, then the role, then keys that expire."""
+
+    def __init__(self, keys):
+        self.keys, self.life_s, self.asked, self.role = keys, 3600, [], "weir-role"
+        outer = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def log_message(self, *_):
+                pass
+
+            def answer(self, status, text):
+                self.send_response(status)
+                self.send_header("Content-Length", str(len(text)))
+                self.end_headers()
+                self.wfile.write(text.encode())
+
+            def do_PUT(self):
+                outer.asked.append(("PUT", self.path))
+                good = self.path == "/latest/api/token" and self.headers.get("X-aws-ec2-metadata-token-ttl-seconds")
+                self.answer(200 if good else 400, "token-1" if good else "")
+
+            def do_GET(self):
+                outer.asked.append(("GET", self.path))
+                base = "/latest/meta-data/iam/security-credentials/"
+                if self.headers.get("X-aws-ec2-metadata-token") != "token-1":
+                    return self.answer(401, "")
+                if self.path == base:
+                    return self.answer(200 if outer.role else 404, outer.role)
+                if self.path != base + outer.role:
+                    return self.answer(404, "")
+                until = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=outer.life_s)
+                return self.answer(200, json.dumps({"Code": "Success", "Type": "AWS-HMAC", "AccessKeyId": outer.keys["aws_access_key_id"],
+                                                    "SecretAccessKey": outer.keys["aws_secret_access_key"], "Token": outer.keys["session"],
+                                                    "Expiration": until.strftime("%Y-%m-%dT%H:%M:%SZ")}))
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+        self.thread = threading.Thread(target=self.server.serve_forever, daemon=True)
+        self.thread.start()
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+def test_a_machine_s_role_gives_the_credentials(site, moto, machines):
+    """Keys of the role run out after five minutes and a few seconds here: they are asked for again five minutes before."""
+    metadata = Metadata(moto.role_keys())
+    metadata.life_s = 303
+    text = ("listen: 127.0.0.1:0\npools:\n  - name: default\n  - name: cloud\n    provider:\n"
+            f"      {{type: ec2, max: 1, idle: 1s, region: {NEAR}, image: {IMAGE}, instance_type: t3.micro, endpoint: '{moto.url}'}}\n"
+            f"ec2: {{credentials: '{metadata.url}/'}}\n")
+    try:
+        s = site(text)
+        task = s.weir("submit", "--pool", "cloud", "--", "true").stdout.strip()
+        s.weir("wait", task)
+        assert [one for one in metadata.asked if one[0] == "PUT"] and ("GET", "/latest/meta-data/iam/security-credentials/weir-role") in metadata.asked
+        rounds = lambda: len([one for one in metadata.asked if one[0] == "PUT"])  # noqa: E731
+        s.wait_until(lambda: rounds() >= 2, "the keys are renewed")
+        assert metadata.keys["aws_secret_access_key"] not in s.log_text() and metadata.keys["session"] not in s.log_text()
+    finally:
+        metadata.close()
+
+
+def test_a_machine_without_a_role_says_so(site, moto):
+    metadata = Metadata(moto.keys)
+    metadata.role = ""
+    text = ("listen: 127.0.0.1:0\npools:\n  - name: default\n  - name: cloud\n    provider:\n"
+            f"      {{type: ec2, max: 1, idle: 1s, region: {NEAR}, image: {IMAGE}, instance_type: t3.micro, endpoint: '{moto.url}'}}\n"
+            f"ec2: {{credentials: '{metadata.url}'}}\n")
+    try:
+        s = site(text)
+        task = s.weir("submit", "--pool", "cloud", "--", "true").stdout.strip()
+        s.wait_until(lambda: "has the machine one?" in s.weir("explain", task).stdout, "what is missing")
+    finally:
+        metadata.close()
 
 
 def test_without_credentials_the_pool_says_what_is_missing(weir, moto):

@@ -54,6 +54,7 @@ export function Search() {
   const close = () => { searching.value = false; };
   const open = (hit: Hit) => { close(); location.hash = href(hit.to); };
   const key = (e: KeyboardEvent) => {
+    if (e.key === 'Escape') { e.preventDefault(); close(); } // a search field would only empty itself
     if (e.key === 'ArrowDown') { e.preventDefault(); setAt(Math.min(hits.length - 1, at + 1)); }
     if (e.key === 'ArrowUp') { e.preventDefault(); setAt(Math.max(0, at - 1)); }
     if (e.key === 'Enter' && hits[at]) { e.preventDefault(); open(hits[at]); }

@@ -305,6 +305,7 @@ struct provider *ec2_provider_new(struct loop *loop, const uint8_t *uuid, const 
     ec2->loop = loop;
     ec2->http = http_multi_new(loop);
     ec2->keys = ec2_keys_new(credentials);
+    ec2_keys_connect(ec2->keys, loop, ec2->http);
     ec2->host = host;
     str_hex(ec2->uuid, uuid, 16);
     return &ec2->provider;

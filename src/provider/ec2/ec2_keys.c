@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/must.h"
+#include "provider/ec2/ec2_role.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,6 +24,7 @@ static const char *const names[PART_COUNT] = {"aws_access_key_id", "aws_secret_a
 struct ec2_keys {
     char *path; /* "": the environment */
     char parts[PART_COUNT][KEY_LEN_MAX];
+    struct ec2_role *role; /* NULL: the path is none of a metadata service */
 };
 
 /* Moves a variable out of the environment. Children, and /proc/PID/environ, must not show it. */
@@ -50,8 +52,16 @@ void ec2_keys_free(struct ec2_keys *keys)
 {
     if (keys != NULL) {
         free(keys->path);
+        ec2_role_free(keys->role);
         sodium_memzero(keys, sizeof *keys);
         free(keys);
+    }
+}
+
+void ec2_keys_connect(struct ec2_keys *keys, struct loop *loop, struct http_multi *http)
+{
+    if (strncmp(keys->path, "http://", 7) == 0) {
+        keys->role = ec2_role_new(loop, http, keys->path);
     }
 }
 
@@ -99,12 +109,15 @@ static void file_parse(struct str text, struct arena *arena, const char **parts)
     }
 }
 
-enum err ec2_keys_get(const struct ec2_keys *keys, struct arena *arena, struct sigv4_keys *ret,
+enum err ec2_keys_get(struct ec2_keys *keys, struct arena *arena, struct sigv4_keys *ret,
                       struct error *e)
 {
     const char *parts[PART_COUNT] = {keys->parts[0], keys->parts[1], keys->parts[2]};
     const bool file = keys->path[0] != '\0';
     struct str text = {0};
+    if (keys->role != NULL) {
+        return ec2_role_get(keys->role, arena, ret, e);
+    }
     if (file) {
         if (file_text(keys->path, arena, &text, e) != ERR_OK) {
             return e->code;
@@ -118,7 +131,8 @@ enum err ec2_keys_get(const struct ec2_keys *keys, struct arena *arena, struct s
                     : fail(e, ERR_NOT_FOUND,
                            "this server has no EC2 credentials: set AWS_ACCESS_KEY_ID and "
                            "AWS_SECRET_ACCESS_KEY in its environment, or name a file in the "
-                           "server file: 'ec2: {credentials: FILE}'");
+                           "server file: 'ec2: {credentials: FILE}', or with the role of an EC2 "
+                           "machine 'ec2: {credentials: http://169.254.169.254}'");
     }
     if (strpbrk(parts[PART_ACCESS], "\r\n ") != NULL ||
         strpbrk(parts[PART_SESSION], "\r\n") != NULL) {

@@ -3,15 +3,19 @@
 #pragma once
 
 #include "base/fail.h"
+#include "io/http_multi.h"
 #include "provider/ec2/sigv4.h"
 
 struct ec2_keys;
 
-/* `path`: the file, read anew at each use; "": the environment. What the environment has is removed from there, so
- * that no child of the server gets it. */
+/* `path`: the file, read anew at each use; "": the environment; an http address: the metadata service that gives the credentials of
+ * the machine's role. What the environment has is removed from there, so that no child of the server gets it. */
 struct ec2_keys *ec2_keys_new(const char *path);
+
+/* Lets the credentials of a role be asked for. Without this call an address is an error at each use. */
+void ec2_keys_connect(struct ec2_keys *keys, struct loop *loop, struct http_multi *http);
 void ec2_keys_free(struct ec2_keys *keys); /* NULL is allowed */
 
-/* The credentials, in the arena. The error says what is missing, never what is there. */
-must_use enum err ec2_keys_get(const struct ec2_keys *keys, struct arena *arena,
-                               struct sigv4_keys *ret, struct error *e);
+/* The credentials, in the arena. The error says what is missing, never what is there. ERR_BUSY: ask again in a moment. */
+must_use enum err ec2_keys_get(struct ec2_keys *keys, struct arena *arena, struct sigv4_keys *ret,
+                               struct error *e);

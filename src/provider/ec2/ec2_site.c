@@ -25,7 +25,7 @@ struct site_call {
 struct ec2_site {
     struct loop *loop;
     struct http_multi *http;
-    const struct ec2_keys *keys;
+    struct ec2_keys *keys;
     char *region;
     char *endpoint; /* as the pool says it; "": the region's own */
     char url[URL_MAX];
@@ -34,8 +34,8 @@ struct ec2_site {
     struct site_call *last;
 };
 
-struct ec2_site *ec2_site_new(struct loop *loop, struct http_multi *http,
-                              const struct ec2_keys *keys, const char *region, const char *endpoint)
+struct ec2_site *ec2_site_new(struct loop *loop, struct http_multi *http, struct ec2_keys *keys,
+                              const char *region, const char *endpoint)
 {
     struct ec2_site *site = xcalloc(1, sizeof *site);
     *site = (struct ec2_site){.loop = loop,
@@ -217,8 +217,12 @@ static void task_try(void *ctx)
     struct error e;
     arena_init(&arena);
     task->tries++;
-    if (ec2_keys_get(task->site->keys, &arena, &keys, &e) == ERR_OK) {
+    const enum err r = ec2_keys_get(task->site->keys, &arena, &keys, &e);
+    if (r == ERR_OK) {
         send_signed(task, &keys, &arena);
+    } else if (r == ERR_BUSY) {
+        task->tries--;
+        loop_timer_set(task->timer, loop_now_ms(task->site->loop) + EC2_ROLE_MS);
     } else {
         task_failed(task, &(struct ec2_error){EC2_REFUSED, e.text});
     }

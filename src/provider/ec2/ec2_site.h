@@ -13,6 +13,7 @@ enum {
     EC2_TRIES_MAX = 7,      /* of one call: about half a minute */
     EC2_RETRY_MS_MIN = 500, /* before the second try; doubled each time */
     EC2_RETRY_MS_MAX = 8000,
+    EC2_ROLE_MS = 100,        /* while the credentials of a role are asked for */
     EC2_CALL_MS_MAX = 30000,  /* of one try */
     EC2_REPLY_MAX = 16 << 20, /* bytes of an answer: a page of 1000 machines has about 5 MiB */
 };
@@ -36,9 +37,8 @@ struct ec2_call {
     void *ctx;
 };
 
-struct ec2_site *ec2_site_new(struct loop *loop, struct http_multi *http,
-                              const struct ec2_keys *keys, const char *region,
-                              const char *endpoint);
+struct ec2_site *ec2_site_new(struct loop *loop, struct http_multi *http, struct ec2_keys *keys,
+                              const char *region, const char *endpoint);
 
 /* Drops the calls under way. Their http_multi must have been freed before. */
 void ec2_site_free(struct ec2_site *site);

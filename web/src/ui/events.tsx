@@ -34,7 +34,7 @@ const WORDS: Record<string, string> = {
   'task-submitted': 'submitted', 'task-queued': 'queued', 'task-paused': 'paused', 'task-edited': 'changed', 'task-kill-asked': 'asked to end', allocated: 'got its place', 'head-blocked': 'first in the queue, and blocked', reserved: 'places are kept for it',
   'attempt-started': 'started', 'attempt-stopping': 'told to stop', 'attempt-ended': 'ended', 'task-ended': 'the task ended', 'task-moved': 'moved in the queue', evicted: 'evicted', 'dependents-released': 'dependents released', 'attempt-checkpoint': 'checkpoint', released: 'places are no longer kept', 'pool-opened': 'the next pool opened',
   'hold-ended': 'a hold ended', 'launch-asked': 'asked the provider for a node', 'launch-changed': 'a launch changed', 'launch-ended': 'a launch ended', 'node-set': 'joined', 'node-state': 'changed its state', 'node-edited': 'changed', 'node-moved': 'moved to another pool', 'node-leaving': 'leaves', 'node-locked': 'locked or unlocked', 'node-forgotten': 'forgotten',
-  'pool-set': 'set', 'pool-state': 'changed its state', 'pool-closing': 'closing', 'pool-pending-delete': 'deleted; it can be restored', 'pool-restored': 'restored', 'pool-deleted': 'gone for good', 'pool-replacing': 'replaces its nodes', 'flavor-waits': 'waits for its flavor', 'quota-set': 'a quota was set',
+  'pool-set': 'set', 'pool-state': 'changed its state', 'pool-closing': 'closing', 'pool-pending-delete': 'deleted; it can be restored', 'pool-restored': 'restored', 'pool-deleted': 'gone for good', 'pool-replacing': 'replaces its nodes', 'flavor-waits': 'waits for its flavor', 'quota-set': 'set a quota', 'account-set': 'set an account', 'account-deleted': 'deleted an account', 'flavor-set': 'set a flavor', 'flavor-deleted': 'deleted a flavor', 'defaults-set': 'set the default pools',
 };
 
 const HIDDEN = new Set(['seq', 'time', 'type', 'actor', 'cause', 'task', 'pool', 'node', 'message', 'incarnation', 'work_lost', 'victim', 'taker', 'at', 'index', 'rule', 'claimant', 'epoch', 'key', 'workdir_used', 'again', 'user', 'project', 'kind']);
@@ -42,6 +42,7 @@ const HIDDEN = new Set(['seq', 'time', 'type', 'actor', 'cause', 'task', 'pool',
 function detail(e: Ev): string {
   if (typeof e.message === 'string' && e.message) return e.message;
   return Object.entries(e).filter(([k, v]) => !HIDDEN.has(k) && v !== '' && v !== null && v !== undefined && typeof v !== 'object').map(([k, v]) => `${k.replace(/_/g, ' ')} ${/^memory/.test(k) ? bytes(Number(v)) : typeof v === 'number' ? num(v) : String(v)}`).join(', ')
+    + (!e.type.startsWith('task-') && (e.project || e.department) ? ` ${e.project ? `project ${e.project}` : `department ${e.department}`}` : '')
     + (Array.isArray(e.devices) && e.devices.length ? `, devices ${e.devices.join(', ')}` : '');
 }
 
@@ -62,7 +63,7 @@ export function EventList({ events, ready, cut, show, empty = 'Nothing has happe
             <span>
               <b>{WORDS[e.type] ?? e.type}</b>
               {show?.includes('task') && e.task !== undefined && <> <TaskLink id={e.task} /></>}
-              {show?.includes('pool') && e.pool && <> <PoolLink name={e.pool} /></>}
+              {show?.includes('pool') && e.pool && <> {e.type.startsWith('pool') ? 'pool' : 'in pool'} <PoolLink name={e.pool} /></>}
               {(show?.includes('node') || e.type === 'allocated') && e.node && <> on <NodeLink name={e.node} /></>}
               {typeof e.rule === 'string' && <> by rule <code>{e.rule}</code></>}{typeof e.claimant === 'number' && <> for <TaskLink id={e.claimant} /></>}
               {detail(e) && <span class="faint event-detail"> {detail(e)}</span>}

@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { api, ApiError, call } from '../lib/api';
 import { weir } from '../lib/cli';
 import { absolute, duration, now, num, plural } from '../lib/format';
-import { heardAt, link, pastEvents, seq, useLive, type Ev } from '../lib/live';
+import { link, pastEvents, seq, useLive, type Ev } from '../lib/live';
 import { me } from '../lib/me';
 import { go, useParams } from '../lib/router';
 import type { DryRun, Page, Status, Token } from '../lib/types';
@@ -74,7 +74,7 @@ export function TokensView() {
         {tokens.data && <Table label="Tokens" rows={rows} id={(t) => t.id} columns={columns} order={group + all.length} empty={<Empty title="None"><Command text="weir token create --name dashboard --scope read --expires 90d" /></Empty>} />}
         {tokens.data?.next && <Button small onClick={() => setCursor(tokens.data?.next ?? '')}>More</Button>}
       </Card>
-      <Card title="Users and roles"><p>Every user’s token of scope admin is an administrator’s: there are no roles yet. {me.value?.note}</p></Card>
+      <Card title="Users and roles"><p>You are {me.value?.name}, with the scope <code>{me.value?.scope}</code>. {me.value?.note && me.value.note[0].toUpperCase() + me.value.note.slice(1) + '.'}</p></Card>
       {making && <NewToken close={() => setMaking(false)} made={(t) => { setSecret(t); tokens.reload(); }} />}
     </Frame>
   );
@@ -171,7 +171,7 @@ export function HealthView() {
         <div class="cols">
           <Card title="Server" side={<StateChip state={s.writable ? 'stores changes' : 'cannot store changes'} tone={s.writable ? 'up' : 'bad'} />}>
             {s.problem && <p class="note bad">{s.problem}</p>}
-            <Facts rows={[['Version', s.version], ['Id', <code>{s.server}</code>], ['Runs for', <>{duration(now.value - new Date(s.started_at).getTime())}, since {absolute(s.started_at)}</>], ['Start number', num(s.epoch)], ['Facts', num(s.seq)], ['Clock', `${duration(Math.abs(heardAt.value - new Date(s.time).getTime()))} between an answer and this page`], ['Certificate', s.certificate_until ? <Time at={s.certificate_until} /> : 'none: plain HTTP']]} />
+            <Facts rows={[['Version', s.version], ['Id', <code>{s.server}</code>], ['Runs for', <>{duration(now.value - new Date(s.started_at).getTime())}, since {absolute(s.started_at)}</>], ['Start number', num(s.epoch)], ['Facts', num(s.seq)], ['Clock', `${duration(Math.abs(status.at - new Date(s.time).getTime()))} from that of this page`], ['Certificate', s.certificate_until ? <Time at={s.certificate_until} /> : 'none: plain HTTP']]} />
           </Card>
           <Card title="Agents and nodes"><Facts rows={[['Agents connected', num(s.agents_connected)], ...Object.entries(s.nodes).map(([k, v]): [string, preact.ComponentChildren] => [`Nodes ${k}`, num(v)]), s.nodes_contested > 0 && ['In two pools by labels', num(s.nodes_contested)], ['This page', link.value.state]]} /></Card>
           {text && <Card title="Store"><Facts rows={[['Commits', num(commits)], ['A commit takes', commits > 0 ? duration((1000 * m('weir_store_commit_seconds_total')) / commits) : '–'], ['Failed commits', num(m('weir_store_commit_failures_total'))], ['Facts that wait for the disk', num(m('weir_store_facts_waiting'))], ['Output refused', num(m('weir_store_output_refused_total'))]]} /></Card>}

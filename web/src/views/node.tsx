@@ -1,7 +1,7 @@
 // node.tsx - a node: what it has, what runs there, and taking it out. SPDX-License-Identifier: Apache-2.0
 import { useState } from 'preact/hooks';
 import { weir } from '../lib/cli';
-import { amount, num } from '../lib/format';
+import { amount, num, plural } from '../lib/format';
 import { useLive, type Ev } from '../lib/live';
 import { mayAdmin } from '../lib/me';
 import { go, useParams } from '../lib/router';
@@ -88,12 +88,12 @@ export function NodeView() {
       {n.drain_by && <p class="note warn">What still runs here stops <Time at={n.drain_by} />.</p>}
       <div class="cols">
         <Card title="Resources">
-          <div class="stack">{Object.entries(n.resources).map(([r, v]) => <div key={r}><b>{amount(r, v.total - v.free)}</b> of {amount(r, v.total)} {r} used<Meter value={v.total - v.free} of={v.total} label={`${amount(r, v.total - v.free)} of ${amount(r, v.total)} ${r}`} /></div>)}</div>
+          <div class="stack">{Object.entries(n.resources).filter(([, v]) => v.total > 0).map(([r, v]) => <div key={r}><b>{amount(r, v.total - v.free)}</b> of {amount(r, v.total)} {r} used<Meter value={v.total - v.free} of={v.total} label={`${amount(r, v.total - v.free)} of ${amount(r, v.total)} ${r}`} /></div>)}</div>
           {n.devices.length > 0 && <div class="pool-devices" role="list" aria-label="Devices">{n.devices.map((d) => <span key={d.index} role="listitem" class={`pool-device ${d.free < 1 ? 'taken' : ''}`}>GPU {d.index}: {d.free === 0 ? 'taken' : d.free === 1 ? 'free' : `${num(d.free)} free`}</span>)}</div>}
         </Card>
         <Card title="Here now">
           {n.tasks.length === 0 ? <p class="faint">Nothing runs on this node.</p> : <ul class="pool-labels">{n.tasks.slice(0, 200).map((key) => <li key={key}><TaskLink id={parseInt(key, 10)}>{key}</TaskLink></li>)}</ul>}
-          <Facts rows={[['Labels', <span class="pool-labels">{Object.entries(n.labels).map(([k, v]) => <Chip key={k}>{k}={v}</Chip>)}</span>], ['Address', n.address], ['Version', n.version], ['Came up', `${num(n.incarnation)} times`], n.unprevented && ['Not prevented', n.unprevented]]} />
+          <Facts rows={[['Labels', <span class="pool-labels">{Object.entries(n.labels).map(([k, v]) => <Chip key={k}>{k}={v}</Chip>)}</span>], ['Address', n.address], ['Version', n.version], ['Came up', plural(n.incarnation, 'time')], n.unprevented && ['Not prevented', n.unprevented]]} />
           <Command text={weir('node', 'show', n.name)} />
         </Card>
       </div>

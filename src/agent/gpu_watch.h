@@ -1,0 +1,32 @@
+/* gpu_watch.h - a thread that looks at the GPUs of the node every few seconds: how busy they are, how
+ * much of their memory is in use, and whether one is lost. The thread is there because a call of a
+ * broken driver may never return. SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "core/model/limits.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct gpu_watch;
+
+struct gpu_sample {
+    bool known;
+    uint32_t busy_percent;
+    uint64_t memory_bytes; /* in use */
+};
+
+/* NULL: there is no NVIDIA library, or no GPU. */
+struct gpu_watch *gpu_watch_new(void);
+
+/* Ends the thread, or leaves it behind where a call of the driver does not return. NULL is allowed. */
+void gpu_watch_free(struct gpu_watch *watch);
+
+/* The last look at one device. `watch` may be NULL. */
+struct gpu_sample gpu_watch_get(struct gpu_watch *watch, uint32_t device);
+
+/* Which device is out of order, and why, in words for people: "GPU 1 is out of service: the driver has
+ * lost it". False: all are well. A device that was once out of order stays so until the agent begins
+ * anew. */
+bool gpu_watch_trouble(struct gpu_watch *watch, char *out, size_t size);

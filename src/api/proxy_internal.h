@@ -1,0 +1,42 @@
+/* proxy_internal.h - one request on its way through the proxy, shared by proxy.c (who may, which task)
+ * and proxy_pass.c (to the task and back). SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "api/api_internal.h"
+#include "api/proxy.h"
+#include "api/proxy_head.h"
+#include "api/tunnel.h"
+#include "io/http_stream.h"
+#include "io/http_upgrade.h"
+#include "io/relay.h"
+
+struct proxied {
+    struct token_use use;
+    struct api *api;
+    struct http_request *request; /* NULL: answered, or gone */
+    struct proxy_way way;
+    task_id task;
+    int64_t index;
+    struct arena arena;
+    struct tunnel *tunnel;
+    struct loop_fd *watch;
+    struct loop_timer *timer; /* the task must answer; later: ends outside of other calls */
+    struct buf out;           /* for the task */
+    struct buf in;            /* from the task */
+    struct proxy_head head;
+    struct http_stream *stream;
+    struct http_upgrade *client;
+    struct relay *relay;
+    int64_t left;   /* bytes of the answer that must still come; -1: until the end */
+    bool headed;    /* the head of the answer is in */
+    bool answering; /* 101 is on its way to the browser */
+    bool over;      /* the task has sent everything, or broken off */
+    bool cut;
+};
+
+/* Answers with an error as JSON. */
+void proxy_refuse(struct http_request *request, unsigned status, const struct error *e);
+
+/* Passes the request on. Owns `proxied` from now on. */
+void proxy_pass_begin(struct proxied *proxied);
+void proxy_pass_gone(struct proxied *proxied); /* the browser left before any answer */

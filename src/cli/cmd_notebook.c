@@ -1,0 +1,180 @@
+/* cmd_notebook.c - `weir notebook start`, `weir tensorboard start`: Jupyter and TensorBoard as tasks,
+ * reached through the server. `weir task open`: a link to the port of any task.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/api.h"
+#include "cli/cmd.h"
+#include "cli/ids.h"
+#include "cli/item.h"
+#include "cli/task_run.h"
+#include "io/http_client.h"
+
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+enum {
+    READY_MS = 120 * 1000, /* Jupyter takes seconds to start, more on a slow disk */
+    READY_LOOK_US = 250 * 1000,
+    READY_CALL_MS = 10 * 1000,
+    IDLE_MS_DEFAULT = 60 * 60 * 1000,
+    SECRET_BYTES = 24,
+};
+
+#define FIND_PROGRAM                                                                               \
+    "[ -d .venv/bin ] && PATH=$PWD/.venv/bin:$PATH; "                                              \
+    "[ -w \"$HOME\" ] || export HOME=\"$WEIR_JOB_DIR\"; "
+
+/* Jupyter ends its kernels and itself when nothing has happened for the idle time. */
+#define JUPYTER                                                                                    \
+    FIND_PROGRAM                                                                                   \
+    "if command -v jupyter-lab >/dev/null; then page=lab; "                                        \
+    "elif command -v jupyter-notebook >/dev/null; then page=notebook; "                            \
+    "else echo 'weir: there is no Jupyter in the environment of this task: "                       \
+    "pip install jupyterlab, or --env PATH=… of an environment that has it' >&2; exit 127; fi; " \
+    "exec jupyter-$page --no-browser --ip=127.0.0.1 --port=$WEIR_PORT "                            \
+    "--ServerApp.port_retries=0 --ServerApp.base_url=/proxy/$WEIR_TASK_ID/ "                       \
+    "--ServerApp.allow_remote_access=True --ServerApp.open_browser=False "                         \
+    "--ServerApp.shutdown_no_activity_timeout=$WEIR_IDLE_S "                                       \
+    "--MappingKernelManager.cull_idle_timeout=$WEIR_IDLE_S "                                       \
+    "--MappingKernelManager.cull_interval=$((WEIR_IDLE_S < 120 ? WEIR_IDLE_S / 2 + 1 : 60))"
+
+#define TENSORBOARD                                                                                \
+    FIND_PROGRAM                                                                                   \
+    "command -v tensorboard >/dev/null || { echo 'weir: there is no TensorBoard in the "           \
+    "environment of this task: pip install tensorboard, or --env PATH=… of an environment that " \
+    "has it' >&2; exit 127; }; "                                                                   \
+    "exec tensorboard --host 127.0.0.1 --port $WEIR_PORT --path_prefix /proxy/$WEIR_TASK_ID "      \
+    "--logdir \"$0\""
+
+/* Where the pages of tasks are: the server's own host, another port. */
+static const char *page_url(struct cli *cli, int64_t port)
+{
+    const char *url = cli->login.url;
+    const char *host = strstr(url, "://");
+    if (host == NULL) {
+        return arena_fmt(&cli->arena, "http://127.0.0.1:%lld", (long long)port);
+    }
+    host += 3;
+    const char *end = host[0] == '[' ? strchr(host, ']') : NULL;
+    const size_t len = end != NULL ? (size_t)(end - host) + 1 : strcspn(host, ":/");
+    return arena_fmt(&cli->arena, "%.*s%.*s:%lld", (int)(host - url), url, (int)len, host,
+                     (long long)port);
+}
+
+static enum err link_ask(struct cli *cli, uint64_t task, struct api_reply *ret, struct error *e)
+{
+    return api_change(cli, &cli->arena, "POST",
+                      arena_fmt(&cli->arena, "/tasks/%llu/open", (unsigned long long)task),
+                      (struct str){0}, ret, e);
+}
+
+/* Prints a link to a page of the task. `page` is "" or "lab?token=…". */
+static enum err link_print(struct cli *cli, uint64_t task, const char *page, struct error *e)
+{
+    struct api_reply reply;
+    enum err r = link_ask(cli, task, &reply, e);
+    if (r == ERR_OK) {
+        context_out_text(
+            arena_fmt(&cli->arena, "%s%s%s%s%s\n", page_url(cli, item_number(reply.doc, "port", 0)),
+                      item_text(reply.doc, "path"), page, strchr(page, '?') != NULL ? "&" : "?",
+                      item_text(reply.doc, "parameter")));
+    }
+    return r;
+}
+
+/* Waits until the program in the task answers. ERR_CONFLICT: the task has ended. */
+static enum err ready_wait(struct cli *cli, uint64_t task, const char *path, struct error *e)
+{
+    struct api_reply reply;
+    enum err r = task_run_wait(cli, task, e);
+    r = r == ERR_OK ? link_ask(cli, task, &reply, e) : r;
+    if (r != ERR_OK) {
+        return r;
+    }
+    const struct http_trust trust = {.ca = cli->login.ca, .fingerprint = cli->login.fingerprint};
+    struct http_client *client =
+        http_client_new(page_url(cli, item_number(reply.doc, "port", 0)), cli->login.token);
+    http_client_trust(client, &trust);
+    const struct http_call call = {
+        .method = "GET",
+        .path = arena_fmt(&cli->arena, "%s%s", item_text(reply.doc, "path"), path),
+        .timeout_ms = READY_CALL_MS};
+    unsigned status = 502;
+    for (int i = 0; r == ERR_OK && status >= 500 && i < READY_MS * 1000 / READY_LOOK_US; i++) {
+        struct http_reply answer;
+        struct error ignored;
+        status = http_client_call(client, &call, &cli->arena, &answer, &ignored) == ERR_OK
+                     ? answer.status
+                     : 502;
+        if (status >= 500) {
+            (void)usleep(READY_LOOK_US);
+            r = task_run_wait(cli, task, e);
+        }
+    }
+    http_client_free(client);
+    return r == ERR_OK && status >= 500
+               ? fail(e, ERR_TIMEOUT, "task %llu runs, and nothing answers on its port",
+                      (unsigned long long)task)
+               : r;
+}
+
+static void secret_make(char *out)
+{
+    unsigned char random[SECRET_BYTES];
+    must(getrandom(random, sizeof random, 0) == (ssize_t)sizeof random);
+    str_hex(out, random, sizeof random);
+}
+
+static int page_start(struct cli *cli, const struct task_run_kind *kind, const char *path,
+                      const char *page)
+{
+    struct error e;
+    uint64_t task;
+    enum err r = task_run_submit(cli, kind, &task, &e);
+    if (r == ERR_OK && args_has(&cli->args, "detach")) {
+        context_out_text(arena_fmt(&cli->arena, "%llu\n", (unsigned long long)task));
+        return EXIT_OK;
+    }
+    if (r == ERR_OK) {
+        context_say("weir: task %llu starts %s", (unsigned long long)task, kind->name);
+        r = ready_wait(cli, task, path, &e);
+    }
+    if (r == ERR_OK) {
+        context_say("weir: open this link within two minutes; it works once. `weir task kill %llu` "
+                    "ends the task",
+                    (unsigned long long)task);
+        r = link_print(cli, task, page, &e);
+    }
+    return r == ERR_OK ? EXIT_OK : context_fail(cli, &e);
+}
+
+int cmd_notebook_start(struct cli *cli)
+{
+    static const char *const argv[] = {"sh", "-c", JUPYTER, NULL};
+    char secret[2 * SECRET_BYTES + 1];
+    secret_make(secret);
+    const int64_t idle_ms = args_duration(&cli->args, "idle", IDLE_MS_DEFAULT);
+    const char *const env[] = {
+        arena_fmt(&cli->arena, "JUPYTER_TOKEN=%s", secret),
+        arena_fmt(&cli->arena, "WEIR_IDLE_S=%lld", (long long)(idle_ms / 1000)), NULL};
+    const struct task_run_kind kind = {
+        .kind = "notebook", .name = "notebook", .argv = argv, .env = env};
+    return page_start(cli, &kind, "api", arena_fmt(&cli->arena, "?token=%s", secret));
+}
+
+int cmd_notebook_tensorboard(struct cli *cli)
+{
+    const char *const argv[] = {"sh", "-c", TENSORBOARD, cli->args.words[0], NULL};
+    const struct task_run_kind kind = {.kind = "tensorboard", .name = "tensorboard", .argv = argv};
+    return page_start(cli, &kind, "", "");
+}
+
+int cmd_notebook_open(struct cli *cli)
+{
+    struct error e;
+    struct attempt_name name;
+    enum err r = ids_name_parse(cli->args.words[0], &name, &e);
+    r = r == ERR_OK ? api_open(cli, &e) : r;
+    r = r == ERR_OK ? link_print(cli, name.task, "", &e) : r;
+    return r == ERR_OK ? EXIT_OK : context_fail(cli, &e);
+}
