@@ -76,6 +76,7 @@ static void prune_due(void *ctx)
     if (ledger_state(server->ledger) == LEDGER_OPEN) {
         token_set_revoke_expired(server->tokens, before_ms, token_put, server->ledger);
     }
+    api_sweep(server->api);
     struct store_job *job = xcalloc(1, sizeof *job);
     if (server->tls != NULL) {
         server_tls_look(server->tls);
@@ -422,6 +423,7 @@ static enum err server_open(struct server *server, struct error *e)
         .tokens = server->tokens,
         .loop = server->loop,
         .listen_host = server->o.address,
+        .dir = server->o.dir,
         .tls = server_tls_http(server->tls),
         .mounts = {&qarnot_mount, 1},
         .qarnot_provider = server->o.file.qarnot_provider,

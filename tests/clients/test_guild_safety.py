@@ -14,7 +14,7 @@ from conftest import environment
 from guild_client import PACKAGES, Guild, kill_group, wait_for
 
 LONG = bool(os.environ.get("WEIR_LONG"))
-KILLS = 60 if LONG else 12
+KILLS = 60 if LONG else 6
 SHARED_RUNS = 100 if LONG else 24
 
 COUNTED = """
@@ -90,21 +90,58 @@ def test_kills_at_many_moments(guild, group):
     check(guild, list(statuses))
 
 
-def test_kill_of_starters_leaves_no_run_stranded(guild):
-    """Also the processes that record runs are killed: then Guild calls a run that had begun an error, and no run is pending."""
+def helpers(process, names=("guild-starter", "guild-guard")):
+    """The processes below a `weir guild` that record its runs."""
+    found, look = [], [process.pid]
+    while look:
+        pid = look.pop()
+        try:
+            with open(f"/proc/{pid}/task/{pid}/children") as children:
+                below = [int(word) for word in children.read().split()]
+            with open(f"/proc/{pid}/comm") as comm:
+                found += [pid] if comm.read().strip() in names else []
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        look += below
+    return found
+
+
+def kill_one(pid):
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+@pytest.mark.parametrize("alone", [True, False], ids=["recorder", "recorder-and-command"])
+def test_kill_of_a_process_that_records_a_run(guild, alone):
+    """A starter or its guard is killed, alone or with the command: the other one records the run to its end."""
     rng = random.Random(11)
+    killed = 0
     for attempt in range(KILLS):
         runs = copies(guild, 4, prefix=f"s{attempt:02}")
         process = guild.weir_start("run-once", "workers=2", start_new_session=True)
+        time.sleep(rng.uniform(0.005, 0.1))
+        chosen = helpers(process, [rng.choice(["guild-starter", "guild-guard"])])[:1]
+        for pid in chosen if alone else [process.pid, *chosen]:
+            kill_one(pid)
+        killed += len(chosen)
+        said = process.communicate(timeout=60)[0]
+        check(guild, runs)
+        assert not alone or process.returncode == 0, said
+    assert killed > KILLS / 3, "hardly any kill met a run"
+
+
+def test_kill_of_everything_leaves_no_run_stranded(guild):
+    """Nobody is left who could record: Guild calls a run that had begun an error, and no run is pending or runs for ever."""
+    rng = random.Random(13)
+    for attempt in range(KILLS):
+        runs = copies(guild, 4, prefix=f"e{attempt:02}")
+        process = guild.weir_start("run-once", "workers=2", start_new_session=True)
         time.sleep(rng.uniform(0, 0.1))
-        found = subprocess.run(["pgrep", "-P", str(process.pid)], capture_output=True, text=True).stdout.split()
-        for pid in [str(process.pid), *found]:
-            try:
-                os.kill(int(pid), signal.SIGKILL)
-            except ProcessLookupError:
-                pass
-        process.wait()
-        process.stdout.close()
+        for pid in [process.pid, *helpers(process)]:
+            kill_one(pid)
+        process.communicate(timeout=60)
         for run in runs:
             assert not (guild.dir(run) / ".guild/PENDING").exists()
             assert lines(guild, run, "starts") <= 1

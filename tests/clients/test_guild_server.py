@@ -80,5 +80,6 @@ def test_sigterm_withdraws_waiting_runs(served):
     assert process.returncode == 0, said
     ran = "a" if not served.staged("a") else "b"
     left = "b" if ran == "a" else "a"
-    wait_for(lambda: served.attr(ran, "exit_status") == "0")
+    wait_for(lambda: served.attr(ran, "exit_status") is not None)
+    assert served.attr(ran, "exit_status") == "0", said
     assert served.staged(left)

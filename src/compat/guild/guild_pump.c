@@ -152,10 +152,12 @@ static void pump_step(struct pump *pump)
     }
 }
 
-static int file_open(struct arena *arena, const struct guild_run *run, const char *name)
+static int file_open(struct arena *arena, const struct guild_run *run, const char *name,
+                     bool goes_on)
 {
     const char *path = arena_fmt(arena, "%s/.guild/%s", run->dir, name);
-    return open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+    return open(path, O_WRONLY | O_CREAT | (goes_on ? O_APPEND : O_TRUNC) | O_NOFOLLOW | O_CLOEXEC,
+                0666);
 }
 
 int guild_pump_run(const struct guild_run *run, struct guild_process *process, struct arena *arena)
@@ -169,8 +171,8 @@ int guild_pump_run(const struct guild_run *run, struct guild_process *process, s
     struct pump pump = {.process = process, .output = -1, .index = -1};
     pump.signals = signalfd(-1, &set, SFD_CLOEXEC);
     if (records) {
-        pump.output = file_open(arena, run, "output");
-        pump.index = file_open(arena, run, "output.index");
+        pump.output = file_open(arena, run, "output", process->goes_on);
+        pump.index = file_open(arena, run, "output.index", process->goes_on);
         pump.scalars =
             run->scalars ? guild_scalars_new(run->dir, (const char *const *)run->flags) : NULL;
     }

@@ -11,6 +11,7 @@ struct guild_process {
     pid_t pid;
     int pidfd;
     int streams[2];
+    bool goes_on; /* another process has recorded the beginning of the output */
     bool records; /* false: Guild records the output, which is only passed on */
 };
 

@@ -5,6 +5,7 @@
 #include "base/inert.h"
 #include "base/vec.h"
 #include "compat/guild/guild_attrs.h"
+#include "compat/guild/guild_guard.h"
 #include "compat/guild/guild_home.h"
 #include "compat/guild/guild_pump.h"
 
@@ -36,8 +37,11 @@ struct start_child {
     int trouble;        /* errno is written here when the command cannot be run; closed by exec */
 };
 
-static struct guild_told tell(const struct guild_start *start, struct guild_told told)
+struct guild_told guild_start_tell(const struct guild_start *start, struct guild_told told)
 {
+    if (start->said != NULL) {
+        *start->said = told;
+    }
     if (start->told >= 0) {
         (void)!write(start->told, &told, sizeof told);
     }
@@ -48,7 +52,7 @@ static struct guild_told failed(const struct guild_start *start, const struct er
 {
     struct guild_told told = {.kind = GUILD_TOLD_FAILED};
     (void)str_copy(told.text, sizeof told.text, e->text);
-    return tell(start, told);
+    return guild_start_tell(start, told);
 }
 
 /* ---- the child ---- */
@@ -95,18 +99,17 @@ struct spawned {
     int trouble;
 };
 
-static enum err spawn(struct start_child *child, bool records, struct spawned *ret, struct error *e)
+/* `streams`: the pipes of the run. Their write ends are closed here once the child has them. */
+static enum err spawn(struct start_child *child, int streams[2][2], bool records,
+                      struct spawned *ret, struct error *e)
 {
-    int out[2] = {-1, -1};
-    int err[2] = {-1, -1};
     int gate[2];
     int trouble[2];
-    if (pipe2(out, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0 || pipe2(gate, O_CLOEXEC) != 0 ||
-        pipe2(trouble, O_CLOEXEC) != 0) {
+    if (pipe2(gate, O_CLOEXEC) != 0 || pipe2(trouble, O_CLOEXEC) != 0) {
         return fail_errno(e, ERR_IO, errno, "cannot make a pipe");
     }
-    child->streams[0] = out[1];
-    child->streams[1] = err[1];
+    child->streams[0] = streams[0][1];
+    child->streams[1] = streams[1][1];
     child->gate = gate[0];
     child->trouble = trouble[1];
     const pid_t pid = fork();
@@ -128,7 +131,7 @@ static enum err spawn(struct start_child *child, bool records, struct spawned *r
     *ret = (struct spawned){
         .process = {.pid = pid,
                     .pidfd = (int)syscall(SYS_pidfd_open, pid, 0),
-                    .streams = {out[0], err[0]},
+                    .streams = {streams[0][0], streams[1][0]},
                     .records = records},
         .gate = gate[1],
         .trouble = trouble[0],
@@ -177,8 +180,8 @@ static enum err attributes_begin(const struct guild_run *run, const char *const 
                        : r;
 }
 
-static struct guild_told ended(const struct guild_run *run, const struct guild_start *start,
-                               int status, bool record, struct arena *arena)
+struct guild_told guild_start_ended(const struct guild_run *run, const struct guild_start *start,
+                                    int status, bool record, struct arena *arena)
 {
     const int code = WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
     if (record) {
@@ -192,11 +195,12 @@ static struct guild_told ended(const struct guild_run *run, const struct guild_s
             inert_print_error("weir guild", &e);
         }
     }
-    return tell(start, (struct guild_told){.kind = GUILD_TOLD_ENDED, .value = code & 0xFF});
+    return guild_start_tell(start,
+                            (struct guild_told){.kind = GUILD_TOLD_ENDED, .value = code & 0xFF});
 }
 
 static struct guild_told native_run(const struct guild_run *run, const struct guild_start *start,
-                                    struct arena *arena)
+                                    int streams[2][2], struct arena *arena)
 {
     struct error e;
     int lock;
@@ -207,14 +211,14 @@ static struct guild_told native_run(const struct guild_run *run, const struct gu
     enum err r = guild_run_env(run, start->home, start->gpus, arena, &env, &e);
     r = r == ERR_OK ? lock_take(run, start, arena, &lock, &e) : r;
     if (r == ERR_CONFLICT) {
-        return tell(start, (struct guild_told){.kind = GUILD_TOLD_GONE});
+        return guild_start_tell(start, (struct guild_told){.kind = GUILD_TOLD_GONE});
     }
     if (r != ERR_OK) {
         return failed(start, &e);
     }
     child.env = env;
     r = attributes_begin(run, env, arena, &e);
-    r = r == ERR_OK ? spawn(&child, true, &spawned, &e) : r;
+    r = r == ERR_OK ? spawn(&child, streams, true, &spawned, &e) : r;
     if (r != ERR_OK) {
         guild_home_unlock(lock);
         return failed(start, &e);
@@ -229,8 +233,8 @@ static struct guild_told native_run(const struct guild_run *run, const struct gu
     }
     const int trouble = gate_open(&spawned);
     guild_home_unlock(lock);
-    (void)tell(start,
-               (struct guild_told){.kind = GUILD_TOLD_STARTED, .value = spawned.process.pid});
+    (void)guild_start_tell(
+        start, (struct guild_told){.kind = GUILD_TOLD_STARTED, .value = spawned.process.pid});
     const int status = guild_pump_run(run, &spawned.process, arena);
     if (trouble != 0) {
         const char *words =
@@ -240,7 +244,7 @@ static struct guild_told native_run(const struct guild_run *run, const struct gu
         }
         (void)!write(STDERR_FILENO, words, strlen(words));
     }
-    return ended(run, start, status, true, arena);
+    return guild_start_ended(run, start, status, true, arena);
 }
 
 /* ---- the start by Guild ---- */
@@ -320,7 +324,7 @@ static void guild_await(const struct guild_run *run, pid_t pid, struct arena *ar
 }
 
 static struct guild_told guild_run(const struct guild_run *run, const struct guild_start *start,
-                                   struct arena *arena)
+                                   int streams[2][2], struct arena *arena)
 {
     struct error e;
     int lock;
@@ -329,10 +333,10 @@ static struct guild_told guild_run(const struct guild_run *run, const struct gui
     enum err r = guild_env(run, start, arena, &env, &e);
     r = r == ERR_OK ? lock_take(run, start, arena, &lock, &e) : r;
     if (r == ERR_CONFLICT) {
-        return tell(start, (struct guild_told){.kind = GUILD_TOLD_GONE});
+        return guild_start_tell(start, (struct guild_told){.kind = GUILD_TOLD_GONE});
     }
     struct start_child child = {.argv = guild_argv(run, start, arena), .env = env};
-    if (r == ERR_OK && spawn(&child, false, &spawned, &e) != ERR_OK) {
+    if (r == ERR_OK && spawn(&child, streams, false, &spawned, &e) != ERR_OK) {
         guild_home_unlock(lock);
         r = e.code;
     }
@@ -358,10 +362,10 @@ static struct guild_told guild_run(const struct guild_run *run, const struct gui
         (void)fail(&e, ERR_IO, "'%s' ended without starting the run", child.argv[0]);
         return failed(start, &e);
     }
-    (void)tell(start,
-               (struct guild_told){.kind = GUILD_TOLD_STARTED, .value = spawned.process.pid});
+    (void)guild_start_tell(
+        start, (struct guild_told){.kind = GUILD_TOLD_STARTED, .value = spawned.process.pid});
     const int status = guild_pump_run(run, &spawned.process, arena);
-    return ended(run, start, status, false, arena);
+    return guild_start_ended(run, start, status, false, arena);
 }
 
 struct guild_told guild_start_run(const struct guild_run *run, const struct guild_start *start,
@@ -369,6 +373,7 @@ struct guild_told guild_start_run(const struct guild_run *run, const struct guil
 {
     (void)signal(SIGPIPE, SIG_IGN);
     /* Guild keeps what `--gpus` says in the run's attributes, so Guild starts a run whose devices we choose. */
-    return run->why_guild != NULL || start->gpus != NULL ? guild_run(run, start, arena)
-                                                         : native_run(run, start, arena);
+    return run->why_guild != NULL || start->gpus != NULL
+               ? guild_guard_run(run, start, guild_run, false, arena)
+               : guild_guard_run(run, start, native_run, true, arena);
 }

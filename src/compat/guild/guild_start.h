@@ -26,12 +26,18 @@ struct guild_told {
 
 struct guild_start {
     const char *home;
-    const char *gpus;  /* devices for a run that chose none; NULL: as staged */
-    const char *guild; /* the program `guild`; NULL: found by the run's command or on PATH */
-    int told;          /* where a struct guild_told is written for each step; -1: nowhere */
+    const char *gpus;        /* devices for a run that chose none; NULL: as staged */
+    const char *guild;       /* the program `guild`; NULL: found by the run's command or on PATH */
+    struct guild_told *said; /* gets the last thing told, too; NULL: nothing does */
+    int told;                /* where a struct guild_told is written for each step; -1: nowhere */
 };
 
 /* Returns the last thing told: gone, failed or ended. Standard output and standard error of the run are passed on. SIGTERM, SIGINT and
  * SIGHUP are handed to the run; they must be blocked. */
 struct guild_told guild_start_run(const struct guild_run *run, const struct guild_start *start,
                                   struct arena *arena);
+
+/* For guild_guard.c: tells something; records the end of a run (not `record`: Guild has done so) and tells it. */
+struct guild_told guild_start_tell(const struct guild_start *start, struct guild_told told);
+struct guild_told guild_start_ended(const struct guild_run *run, const struct guild_start *start,
+                                    int status, bool record, struct arena *arena);
