@@ -237,7 +237,6 @@ static void socket_open(struct server *server, const struct http_server_options 
         return;
     }
     options.unix_path = server->o.socket;
-    options.inherited = 0;
     options.tls = NULL;
     options.connections_max = LOCAL_CONNECTIONS_MAX;
     if (http_server_new(&options, &server->local, &e) != ERR_OK) {
