@@ -172,6 +172,7 @@ static void order_take(struct agent *agent, const struct inbox_message *message)
         break;
     case AGENT_PING:
         reporter_ping(agent->reporter);
+        asker_sweep(agent->asker);
         break;
     case AGENT_ASK:
         asker_take(agent->asker, &order->ask);
