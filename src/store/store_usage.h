@@ -108,6 +108,38 @@ struct store_usage_said {
     bool more;             /* there are more than STORE_USAGE_ROWS_MAX rows */
 };
 
+/* An ended attempt that held a place between two moments. */
+struct store_span {
+    uint64_t task;
+    uint32_t index;
+    uint32_t attempt;
+    int64_t begin_ms; /* of what lies on the days of the question */
+    int64_t end_ms;
+    int64_t lost_ms; /* how much of it was lost, at its end */
+    enum store_use_end ending;
+    int64_t slots_milli;
+    struct str pool;
+    struct str user;
+    struct str project;
+    struct str node;
+};
+
+enum { STORE_SPAN_LOOKED_MAX = 200000 }; /* pieces that are looked at, the newest days first */
+
+struct store_span_query {
+    int64_t since_ms;
+    int64_t until_ms; /* not counted any more */
+    const char *pool; /* NULL: any */
+    const char *node; /* likewise */
+    size_t limit;
+};
+
+typedef void (*store_span_fn)(void *ctx, const struct store_span *span);
+/* Gives the attempts of the time, the longest within the time first. *ret_more: there are more. */
+must_use enum err store_usage_spans(struct store_reader *reader,
+                                    const struct store_span_query *query, store_span_fn fn,
+                                    void *ctx, bool *ret_more, struct error *e);
+
 typedef void (*store_usage_fn)(void *ctx, const struct store_usage_row *row);
 /* Gives the sums of the time, the row with most use first; by day in order of days. */
 must_use enum err store_usage_read(struct store_reader *reader,

@@ -27,8 +27,10 @@ enum read_stmt {
     READ_USAGE_NODE,
     READ_USAGE_FIRST,
     READ_USAGE_EXACT,
+    READ_TIMELINE,
+    READ_TIMELINE_ROWS,
 };
-enum { READ_STMT_COUNT = READ_USAGE_EXACT + 1 };
+enum { READ_STMT_COUNT = READ_TIMELINE_ROWS + 1 };
 
 struct store_reader {
     char *dir;

@@ -62,6 +62,8 @@ static const char *const read_sql[READ_STMT_COUNT] = {
     [READ_USAGE_NODE] = USAGE_READ_NODE,
     [READ_USAGE_FIRST] = "SELECT min(day) FROM usage_day",
     [READ_USAGE_EXACT] = "SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'usage_pieces_from'",
+    [READ_TIMELINE] = TIMELINE_READ,
+    [READ_TIMELINE_ROWS] = TIMELINE_ROWS,
 };
 
 enum err store_reader_open(const char *dir, struct store_reader **ret, struct error *e)

@@ -81,3 +81,17 @@
     "node AS key, " USAGE_PART " FROM usage_piece "                                                \
     "WHERE day IN (?4, ?5) AND node <> '' AND (?8 IS NULL OR pool = ?8))) "                        \
     "GROUP BY key ORDER BY 3 DESC, key LIMIT ?9"
+
+/* Parameters: 1 the first and 2 the last day, 3 since, 4 until, 5 pool, 6 node, 7 pieces looked at, 8 rows at most.
+ * An attempt has a piece for each day; what was lost lies at its end. The key begins with the day, so that the days
+ * asked for are read and no others. */
+#define TIMELINE_READ                                                                              \
+    "SELECT task, idx, attempt, min(begin_ms), max(end_ms), "                                      \
+    "sum(max(0, end_ms - max(lost_ms, begin_ms))), max(ending), slots_milli, pool, user, "         \
+    "project, node, min(" SUM_PIECE ") FROM (SELECT * FROM usage_piece "                           \
+    "WHERE day >= ?1 AND day <= ?2 ORDER BY day DESC LIMIT ?7) "                                   \
+    "WHERE idx >= 0 AND end_ms > ?3 AND begin_ms < ?4 AND (?5 IS NULL OR pool = ?5) "              \
+    "AND (?6 IS NULL OR node = ?6) GROUP BY task, idx, attempt "                                   \
+    "ORDER BY min(max(end_ms), ?4) - max(min(begin_ms), ?3) DESC, task, idx, attempt LIMIT ?8"
+#define TIMELINE_ROWS                                                                              \
+    "SELECT count(*) FROM (SELECT 1 FROM usage_piece WHERE day >= ?1 AND day <= ?2 LIMIT ?3)"

@@ -400,7 +400,8 @@ static void huge_amounts_stay_in_bounds(void **state)
 
 static void no_reading_scans(void **state)
 {
-    static const enum read_stmt stmts[] = {READ_USAGE, READ_USAGE_NODE, READ_USAGE_FIRST};
+    static const enum read_stmt stmts[] = {READ_USAGE, READ_USAGE_NODE, READ_USAGE_FIRST,
+                                           READ_TIMELINE, READ_TIMELINE_ROWS};
     struct fixture *f = *state;
     struct store_reader *reader;
     fixture_open(f);
