@@ -2,6 +2,7 @@
  * Every other word is a command of the CLI. A role starts another role only by running the program
  * again. SPDX-License-Identifier: Apache-2.0 */
 #include "agent/agent.h"
+#include "agent/box.h"
 #include "agent/console.h"
 #include "agent/supervisor.h"
 #include "cli/cli.h"
@@ -24,10 +25,8 @@ int main(int argc, char **argv)
         const char *name;
         int (*role_main)(int argc, char **argv); /* argv[0] is the role's name */
     } roles[] = {
-        {"server", server_main},
-        {"agent", agent_main},
-        {"supervisor", supervisor_main},
-        {"sim", sim_main},
+        {"server", server_main}, {"agent", agent_main}, {"supervisor", supervisor_main},
+        {"box", box_main},       {"sim", sim_main},
     };
     /* The CLI's command table has the help on every command and every role. */
     bool help = false;

@@ -4,6 +4,7 @@
 #include "agent/agent.h"
 
 #include "agent/agent_internal.h"
+#include "agent/box_order.h"
 #include "agent/dirs.h"
 #include "agent/health.h"
 #include "agent/identity.h"
@@ -163,6 +164,9 @@ static must_use enum err agent_begin(struct agent *agent, struct error *e)
 {
     enum err r = identity_read(&agent->options, &agent->arena, &agent->node, e);
     r = r == ERR_OK ? run_as_check(agent, e) : r;
+    if (r == ERR_OK) {
+        box_order_labels(&agent->options, &agent->arena, &agent->node);
+    }
     r = r == ERR_OK ? loop_new(&agent->loop, e) : r;
     r = r == ERR_OK ? signals_take(agent, e) : r;
     if (r != ERR_OK) {

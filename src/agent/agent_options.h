@@ -50,6 +50,13 @@ struct agent_options {
     int64_t health_every_ms;  /* 0: health.c chooses */
     int64_t parent;           /* the agent ends with this process; 0: with none */
     bool replace;
+    /* Containers: NULL is the default of each. */
+    const char *runtime;          /* crun, runc, a path, or none */
+    const char *image_dirs;       /* where images may lie on this node: "A:B" */
+    const char *allow_binds;      /* what tasks may mount: "A:B:rw" */
+    const char *plain_registries; /* registries without TLS, with commas */
+    int64_t keep_files_ms;        /* files of ended tasks stay so long on the node; 0: for ever */
+    const char *image_cache;      /* bytes of unpacked images: "50Gi" */
 };
 
 /* Reads the command line and the file that --config names; the command line wins. The texts of *ret

@@ -8,6 +8,7 @@
 #include "agent/attempt_limit.h"
 #include "agent/attempt_place.h"
 #include "agent/attempt_record.h"
+#include "agent/box_order.h"
 #include "agent/checkpoint.h"
 #include "agent/door.h"
 #include "agent/ground.h"
@@ -213,6 +214,9 @@ static struct spawn_job *job_make(struct attempt *attempt, const struct start_or
         .out_fd = give[0],
         .err_fd = give[1]};
     attempt_limit_spawn(attempt, &job->order);
+    if (!box_order_wrap(sup->dir, &attempt->key, job)) {
+        job->order.candidates[0] = NULL; /* the start fails */
+    }
     return job;
 }
 

@@ -1,12 +1,14 @@
 /* attempt_place.c - see attempt_place.h. SPDX-License-Identifier: Apache-2.0 */
 #include "agent/attempt_place.h"
 
+#include "agent/box_files.h"
 #include "agent/door.h"
 #include "agent/supervisor_internal.h"
 
 void attempt_place_give(struct attempt *attempt)
 {
     struct supervisor *sup = attempt->sup;
+    box_files_remove(sup->dir, &attempt->key);
     jobdir_give(sup->jobdirs, attempt->key.task.v, attempt->instance);
     door_port_give(sup->door, attempt->port);
     attempt->port = 0;

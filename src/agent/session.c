@@ -5,6 +5,7 @@
 #include "agent/session.h"
 
 #include "agent/agent_internal.h"
+#include "agent/box_order.h"
 #include "agent/health.h"
 #include "agent/keeper.h"
 #include "agent/tunnel.h"
@@ -128,6 +129,7 @@ static void welcome(struct agent *agent, const struct inbox_message *message)
     reporter_session(agent->reporter, &session);
     tunnel_session(&agent->tunnels, message->url, message->credential);
     asker_session(agent->asker, message->url, message->credential);
+    box_order_site(&agent->options, message->url);
     log_info("the server welcomes us", kv_str("node", order->welcome.node),
              kv_str("server", message->url), kv_u64("epoch", order->epoch),
              kv_u64("incarnation", order->incarnation));
@@ -158,7 +160,8 @@ static void order_take(struct agent *agent, const struct inbox_message *message)
         welcome(agent, message);
         break;
     case AGENT_START:
-        if (order_is_current(agent, order, &order->start.key)) {
+        if (order_is_current(agent, order, &order->start.key) &&
+            box_order_ready(agent, &order->start)) {
             keeper_start(agent, &order->start);
         }
         break;
@@ -169,6 +172,7 @@ static void order_take(struct agent *agent, const struct inbox_message *message)
         break;
     case AGENT_PING:
         reporter_ping(agent->reporter);
+        asker_sweep(agent->asker);
         break;
     case AGENT_ASK:
         asker_take(agent->asker, &order->ask);

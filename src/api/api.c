@@ -9,6 +9,7 @@
 
 #include "api/api_internal.h"
 #include "api/asks.h"
+#include "api/uploads.h"
 #include "api/cursors.h"
 #include "api/events.h"
 #include "api/handlers.h"
@@ -32,6 +33,7 @@ struct api *api_new(const struct api_options *options)
     api->tunnels = tunnel_list_new(api);
     api->proxies = proxy_new(api);
     api->asks = asks_new(api);
+    api->uploads = uploads_new(api, options->dir == NULL ? "." : options->dir);
     api->cursors = cursors_new();
     return api;
 }
@@ -45,6 +47,7 @@ void api_free(struct api *api)
     proxy_free(api->proxies);
     events_streams_free(api->events);
     asks_free(api->asks);
+    uploads_free(api->uploads);
     watches_free(api->watches);
     cursors_free(api->cursors);
     free(api);
@@ -335,4 +338,9 @@ void api_committed(struct api *api, const struct store_batch *batch)
             uses_cut(api, batch->tokens[i].id);
         }
     }
+}
+
+void api_sweep(struct api *api)
+{
+    uploads_sweep(api->uploads);
 }

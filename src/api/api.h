@@ -32,7 +32,11 @@ struct api_options {
     const char
         *listen_host; /* accepted as Host: besides localhost and address literals; NULL: none */
     const struct http_tls *tls; /* NULL: plain HTTP */
+    const char *dir;            /* the server's data directory */
     struct route_mounts mounts; /* other systems' interfaces (src/compat); none: zeroed */
+    /* of the server's file, compat.qarnot; NULL: the defaults */
+    const char *qarnot_provider;
+    const char *qarnot_storage;
 };
 
 struct api *api_new(const struct api_options *options);
@@ -47,6 +51,9 @@ void api_free(struct api *api);
 size_t api_on_head(void *ctx, struct http_request *request);
 void api_on_request(void *ctx, struct http_request *request);
 void api_on_gone(void *ctx, struct http_request *request);
+
+/* Removes what is too old. Call now and then. */
+void api_sweep(struct api *api);
 
 /* These facts, ended tasks and pieces of output are on disk: wakes the requests that wait for
  * them. */

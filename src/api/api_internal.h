@@ -11,6 +11,7 @@ struct event_streams;
 struct tunnels;
 struct proxies;
 struct asks;
+struct uploads;
 struct cursors;
 
 enum { STATUS_CLASSES = 6 };
@@ -43,6 +44,7 @@ struct api {
     struct tunnels *tunnels;
     struct proxies *proxies;
     struct asks *asks;
+    struct uploads *uploads;
     struct cursors *cursors; /* of clients without a cursor of their own */
     struct session_links links;
     uint64_t answers[STATUS_CLASSES]; /* by the first digit of the status */

@@ -8,6 +8,7 @@ enum {
     BODY_SMALL = 64 * 1024,
     BODY_SUBMIT = 64 * 1024 * 1024, /* for SUBMIT_TASKS_MAX small tasks */
     BODY_CONFIG = 4 * 1024 * 1024,  /* for a server file */
+    BODY_PIECE = 4 * 1024 * 1024,   /* of an upload */
     BODY_AGENT = 8 * 1024 * 1024,   /* for a hello with all attempts, or a batch of reports */
 };
 

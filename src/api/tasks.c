@@ -1,5 +1,6 @@
 /* tasks.c - submit, show and edit tasks, and the actions on a task: kill, start, pause, activate,
  * move, retry. SPDX-License-Identifier: Apache-2.0 */
+#include "api/uploads.h"
 #include "api/api_internal.h"
 #include "api/body.h"
 #include "api/handlers.h"
@@ -129,7 +130,8 @@ void tasks_submit(struct call *call)
 {
     struct input in = {.type = INPUT_TASK_SUBMIT};
     if (submission_read(call, &in.submit) && submission_key(call, &in.submit) &&
-        !spread_refused(call, &in.submit)) {
+        !spread_refused(call, &in.submit) &&
+        uploads_there(call, in.submit.specs, in.submit.count)) {
         submission_run(call, &in);
     }
 }

@@ -52,6 +52,10 @@ static enum err task_write(struct cli *cli, struct buf *body, struct error *e)
         return r;
     }
     task_args_workdir(cli, &task);
+    r = task_args_upload(cli, &task, e);
+    if (r != ERR_OK) {
+        return r;
+    }
     (void)task_args_json(&task, NULL, body);
     return body->full ? fail(e, ERR_LIMIT, "the task is larger than %d bytes", TASK_JSON_MAX)
                       : ERR_OK;

@@ -214,6 +214,7 @@ static int submit_run(struct cli *cli, bool dry)
     r = r != ERR_OK ? r : api_open(cli, &e);
     if (r == ERR_OK) {
         task_args_workdir(cli, &submit.args);
+        r = task_args_upload(cli, &submit.args, &e);
     }
     r = r != ERR_OK ? r : files ? files_submit(&submit, &e) : one_submit(&submit, &e);
     buf_done(&submit.batch);

@@ -28,6 +28,19 @@ static const struct flag flags_up[] = {
     {"run-as", 0, FLAG_TEXT, "USER", "as root: run tasks as this user", COMPLETE_NONE, NULL},
     {"task-uids", 0, FLAG_TEXT, "A-B",
      "as root: a user of its own for each task, out of these uids", COMPLETE_NONE, NULL},
+    {"runtime", 0, FLAG_TEXT, "R",
+     "as root: run containers with crun, runc or a path; none: no containers", COMPLETE_NONE, NULL},
+    {"image-dirs", 0, FLAG_TEXT, "A:B", "directories from which tasks may take images",
+     COMPLETE_NONE, NULL},
+    {"allow-binds", 0, FLAG_TEXT, "A:B:rw",
+     "directories that containers may mount; :rw behind one: also for writing", COMPLETE_NONE,
+     NULL},
+    {"plain-registries", 0, FLAG_TEXT, "H:P,…", "registries that speak no TLS", COMPLETE_NONE,
+     NULL},
+    {"keep-files", 0, FLAG_DURATION, "D",
+     "remove the files of a task from the node so long after its end (default: never)",
+     COMPLETE_NONE, NULL},
+    {"image-cache", 0, FLAG_TEXT, "50Gi", "most disk for unpacked images", COMPLETE_NONE, NULL},
     {"task-pids", 0, FLAG_NUMBER, "N", "most processes and threads of one task (default 8192)",
      COMPLETE_NONE, NULL},
     {"login", 0, FLAG_BOOL, NULL, "let the next commands talk to this server", COMPLETE_NONE, NULL},
@@ -42,6 +55,9 @@ static const struct flag flags_down[] = {
 
 static const struct flag flags_run[] = {
     {"detach", 'd', FLAG_BOOL, NULL, "submit, print the id, do not follow", COMPLETE_NONE, NULL},
+    {"upload", 0, FLAG_TEXT, "DIR",
+     "send this directory; each instance runs in its own copy (.weirignore leaves files out)",
+     COMPLETE_DIRS, NULL},
     {0},
 };
 
@@ -62,6 +78,9 @@ const struct flag flags_spread[] = {
 static const struct flag flags_submit[] = {
     {"file", 'f', FLAG_LIST, "FILE", "a task file (YAML or JSON; a task or a list); - is stdin",
      COMPLETE_FILES, NULL},
+    {"upload", 0, FLAG_TEXT, "DIR",
+     "send this directory; each instance runs in its own copy (.weirignore leaves files out)",
+     COMPLETE_DIRS, NULL},
     {0},
 };
 
@@ -120,6 +139,7 @@ const struct command commands_first[] = {
      .examples = "weir run -- echo hello\n"
                  "weir run --gpus 4 --time 2h -- python train.py\n"
                  "weir run --resources 'foo=5' -- ./simulate\n"
+                 "weir run --upload . -- python train.py\n"
                  "weir run --dry-run --gpus 4 -- python train.py",
      .groups = {flags_run, flags_output, flags_asks, flags_spread, flags_task, flags_dry_run,
                 flags_json},

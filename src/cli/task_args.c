@@ -1,6 +1,7 @@
 /* task_args.c - see task_args.h. Values are checked with the readers that the server uses, so
  * that a typing error needs no call.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/upload.h"
 #include "cli/task_args.h"
 
 #include "base/amount.h"
@@ -301,10 +302,27 @@ enum err task_args_read(struct cli *cli, struct task_args *ret, struct error *e)
 void task_args_workdir(struct cli *cli, struct task_args *args)
 {
     char cwd[4096];
-    bool own = !args_has(&cli->args, "workdir") && login_is_local(cli->login.url);
+    bool own = !args_has(&cli->args, "workdir") && !args_has(&cli->args, "image") &&
+               login_is_local(cli->login.url);
     if (own && getcwd(cwd, sizeof cwd) != NULL) {
         args->workdir = arena_str(&cli->arena, cwd);
     }
+}
+
+enum err task_args_upload(struct cli *cli, struct task_args *args, struct error *e)
+{
+    const char *dir = args_text(&cli->args, "upload");
+    const char *digest = NULL;
+    if (dir == NULL) {
+        return ERR_OK;
+    }
+    args->workdir = NULL; /* the task runs in its own copy */
+    const enum err r = upload_send(cli, dir, &digest, e);
+    if (r == ERR_OK) {
+        doc_make_add(args->fields, "upload",
+                     doc_make_scalar(&cli->arena, DOC_STRING, str_of(digest)));
+    }
+    return r;
 }
 
 /* ---- the task as the API takes it ---- */

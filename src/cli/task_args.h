@@ -20,6 +20,9 @@ must_use enum err task_args_read(struct cli *cli, struct task_args *ret, struct 
 /* Needs a login. If the server is on this machine, the task runs in the caller's directory. */
 void task_args_workdir(struct cli *cli, struct task_args *args);
 
+/* With --upload: sends the directory, and the task names it. Needs a login. */
+must_use enum err task_args_upload(struct cli *cli, struct task_args *args, struct error *e);
+
 /* Appends the task object, or the body of an edit: the flags, and the other fields of `file`
  * (NULL: none). False: no flag was given. */
 bool task_args_json(const struct task_args *args, const struct doc *file, struct buf *out);

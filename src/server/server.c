@@ -76,6 +76,7 @@ static void prune_due(void *ctx)
     if (ledger_state(server->ledger) == LEDGER_OPEN) {
         token_set_revoke_expired(server->tokens, before_ms, token_put, server->ledger);
     }
+    api_sweep(server->api);
     struct store_job *job = xcalloc(1, sizeof *job);
     if (server->tls != NULL) {
         server_tls_look(server->tls);
@@ -236,7 +237,6 @@ static void socket_open(struct server *server, const struct http_server_options 
         return;
     }
     options.unix_path = server->o.socket;
-    options.inherited = 0;
     options.tls = NULL;
     options.connections_max = LOCAL_CONNECTIONS_MAX;
     if (http_server_new(&options, &server->local, &e) != ERR_OK) {
@@ -422,8 +422,11 @@ static enum err server_open(struct server *server, struct error *e)
         .tokens = server->tokens,
         .loop = server->loop,
         .listen_host = server->o.address,
+        .dir = server->o.dir,
         .tls = server_tls_http(server->tls),
         .mounts = {&qarnot_mount, 1},
+        .qarnot_provider = server->o.file.qarnot_provider,
+        .qarnot_storage = server->o.file.qarnot_storage,
     });
     server->prune = loop_timer_new(server->loop, prune_due, server);
     server->stop = loop_timer_new(server->loop, stop_due, server);

@@ -136,6 +136,10 @@ struct agent_start {
     const char *const *env; /* environment of the task, "K=V" */
     uint32_t env_count;
     const char *workdir;
+    const char *image;  /* "": none */
+    const char *upload; /* a digest; "": none */
+    const char *const *mounts;
+    uint32_t mount_count;
     const char *job_user;
     int64_t slots_milli;
     uint64_t devices; /* one bit for each device */

@@ -95,15 +95,6 @@ def test_what_is_in_use_says_by_what(weir):
     assert "'gpu' is still in use by 1 task, the first of which is 11" in refused.stderr
 
 
-def test_flags_that_are_always_refused_are_not_offered(weir):
-    for command in ("run", "submit"):
-        assert "--image" not in weir.weir(command, "--help").stdout
-        assert "--image" not in weir.weir("help", "--man", command).stdout
-        assert "--image" not in weir.weir("__complete", "--", command, "--").stdout
-    refused = weir.weir("submit", "--image", "x", "--", "true", check=False)
-    assert refused.returncode == 9 and "run no containers; leave the image out" in refused.stderr
-
-
 def test_completion_offers_nothing_twice(weir):
     commands = [line.split() for line in weir.weir("help", "--commands").stdout.splitlines()]
     groups = {tuple(words[:1]) for words in commands if len(words) > 1}

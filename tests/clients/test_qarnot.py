@@ -9,14 +9,17 @@ import queue
 import select
 import socket
 import subprocess
+import sys
 import tempfile
 import threading
 import time
 
 import pytest
 
-import qarnot_sdk as sdk
-from weir_harness import DEADLINE_S, Weir, supervisors_end, weir_bin
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "api"))
+
+import qarnot_sdk as sdk  # noqa: E402
+from weir_harness import DEADLINE_S, Weir, supervisors_end, weir_bin  # noqa: E402
 
 LONG = os.environ.get("WEIR_LONG") == "1"
 
@@ -399,3 +402,59 @@ def test_tokens(server):
 
 def test_an_address_with_a_slash_at_its_end(server):
     sdk.check(server, "list(conn.all_pools()); print(1)", env={"QARNOT_CLUSTER_URL": f"{server.url}/qarnot/"})
+
+
+# ---- buckets ----
+
+@pytest.fixture(scope="module")
+def store():
+    """A real S3 server, moto's, in a process of its own."""
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        port = one.getsockname()[1]
+    program = pathlib.Path(sys.executable).parent / "moto_server"
+    process = subprocess.Popen([sys.executable, str(program), "-H", "127.0.0.1", "-p", str(port)], stdin=subprocess.DEVNULL,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+    try:
+        deadline = time.monotonic() + DEADLINE_S
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", port), 1).close()
+                break
+            except OSError:
+                assert process.poll() is None and time.monotonic() < deadline
+                select.select([], [], [], 0.05)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def test_bucket_calls_reach_the_store(store, tmp_path):
+    from server_process import Server
+
+    weir = Server(config=f"compat: {{qarnot: {{storage: '{store}'}}}}\n")
+    try:
+        weir.start()
+        weir.token = weir.admin
+        (tmp_path / "file.txt").write_text("from the client\n")
+        got = sdk.check(weir, f"""
+            bucket = conn.create_bucket('inputs')
+            bucket.add_file('{tmp_path}/file.txt', 'dir/file.txt')
+            bucket.get_file('dir/file.txt', '{tmp_path}/back.txt')
+            task = task_of(conn, 'docker-batch', 1, 'true'); task.resources = [bucket]
+            refused = raises(QarnotGenericException, task.submit)
+            print(json.dumps([[b.uuid for b in conn.buckets()], [f.key for f in bucket.list_files()], refused]))""")
+        assert got[:2] == [["inputs"], ["dir/file.txt"]] and "buckets" in got[2]
+        assert (tmp_path / "back.txt").read_text() == "from the client\n"
+    finally:
+        weir.close()
+
+
+def test_a_storage_that_is_no_address_is_refused(tmp_path):
+    path = tmp_path / "server.yaml"
+    path.write_text("compat: {qarnot: {storage: s3.example.org, provider: cloud}}\n")
+    done = subprocess.run([weir_bin(), "config", "check", str(path)], capture_output=True, text=True)
+    assert done.returncode != 0
+    words = done.stdout + done.stderr
+    assert "compat.qarnot.storage" in words and "compat.qarnot.provider" in words

@@ -60,8 +60,12 @@ static enum verdict edit_request(struct step *step, const struct task_edit *edit
         *ret = *now;
     }
     if (edit->fields & TASK_EDIT_node_labels) {
+        const bool image = label_marks_image_drop(ret);
         memset(ret->labels, 0, sizeof ret->labels);
         ret->label_count = label_marks(spec->node_labels, spec->node_label_count, ret->labels);
+        if (image && !label_marks_image_add(ret)) {
+            return step_refuse_limit(step, "node_labels", TASK_LABELS_MAX - 1);
+        }
     }
     if (verdict == VERDICT_OK && edit->fields & TASK_EDIT_avoid) {
         verdict = decide_submit_avoid(step, spec->avoid, spec->avoid_count, ret);

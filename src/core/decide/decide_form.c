@@ -34,6 +34,7 @@ static enum verdict group_resolve(struct step *step, const struct task_spec *spe
                                                : group->node_labels[i - spec->node_label_count];
     }
     struct task_spec asks = group->asks != NULL ? *group->asks : *spec;
+    asks.image = spec->image;
     asks.avoid = spec->avoid;
     asks.avoid_count = spec->avoid_count;
     asks.node_labels = labels;

@@ -174,6 +174,10 @@ enum verdict decide_submit_request(struct step *step, const struct task_spec *sp
     const enum verdict named = named_resolve(step, spec, ret);
     must(spec->node_label_count <= TASK_LABELS_MAX);
     ret->label_count = label_marks(spec->node_labels, spec->node_label_count, ret->labels);
+    const bool image = spec->image != NULL && spec->image[0] != '\0';
+    if (image && !label_marks_image_add(ret)) {
+        return step_refuse_limit(step, "node_labels", TASK_LABELS_MAX - 1);
+    }
     return named == VERDICT_OK ? decide_submit_avoid(step, spec->avoid, spec->avoid_count, ret)
                                : named;
 }
@@ -294,9 +298,6 @@ static enum verdict spec_check(struct step *step, const struct task_spec *spec)
     int64_t max;
     if (!spec_limits_task(spec, &limit, &max)) {
         return step_refuse_limit(step, limit, max);
-    }
-    if (spec->image != NULL && spec->image[0] != '\0') {
-        return refuse(step, REASON_NO_IMAGE, "");
     }
     return VERDICT_OK;
 }

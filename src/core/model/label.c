@@ -55,6 +55,36 @@ uint32_t label_marks(const struct label *labels, uint32_t count, struct label_ma
     return marks;
 }
 
+bool label_marks_image_drop(struct request *request)
+{
+    const struct label_mark mark = label_mark_of(LABEL_CONTAINERS, LABEL_CONTAINERS_YES);
+    for (uint32_t i = 0; i < request->label_count; i++) {
+        if (label_mark_compare(request->labels[i], mark) == 0) {
+            request->label_count--;
+            memmove(&request->labels[i], &request->labels[i + 1],
+                    (request->label_count - i) * sizeof mark);
+            request->labels[request->label_count] = (struct label_mark){0};
+            return true;
+        }
+    }
+    return false;
+}
+
+bool label_marks_image_add(struct request *request)
+{
+    const struct label_mark mark = label_mark_of(LABEL_CONTAINERS, LABEL_CONTAINERS_YES);
+    (void)label_marks_image_drop(request);
+    if (request->label_count >= TASK_LABELS_MAX) {
+        return false;
+    }
+    uint32_t at = request->label_count++;
+    for (; at > 0 && label_mark_compare(request->labels[at - 1], mark) > 0; at--) {
+        request->labels[at] = request->labels[at - 1];
+    }
+    request->labels[at] = mark;
+    return true;
+}
+
 struct blob *label_marks_blob(const struct label *labels, uint32_t count)
 {
     struct label_mark marks[NODE_LABELS_MAX];

@@ -24,6 +24,15 @@ struct blob *label_marks_blob(const struct label *labels, uint32_t count);
 /* Does a node with these marks have every label that the request requires? */
 bool label_marks_cover(const struct blob *marks, const struct request *request);
 
+/* The label of a node that runs containers. A task with an image requires the label. */
+#define LABEL_CONTAINERS "containers"
+#define LABEL_CONTAINERS_YES "yes"
+
+/* Adds the mark of that label to a request, where the request has room. False: the request has no room. */
+bool label_marks_image_add(struct request *request);
+/* Takes the mark away. False: the request does not have the mark. */
+bool label_marks_image_drop(struct request *request);
+
 /* Are all marks of the blob `few` among the marks of the blob `many`? */
 bool label_marks_within(const struct blob *few, const struct blob *many);
 

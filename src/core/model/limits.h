@@ -32,6 +32,7 @@ enum {
     TASK_POOLS_MAX = 16,
     TASK_AVOID_MAX = 16,              /* nodes that one task avoids */
     TASK_LABELS_MAX = 8,              /* labels that one task requires of its nodes */
+    TASK_MOUNTS_MAX = 16,             /* directories of the node in a container */
     TASK_PATH_MAX = 4096,             /* working directories and images */
     TASK_SPEC_BYTES_MAX = 256 * 1024, /* all texts of one task together */
     /* a spec of an older version grows when it is read */

@@ -122,10 +122,13 @@ struct task_spec {
     int64_t stale_grace_ms;      /* or STALE_GRACE_NEVER, STALE_GRACE_POOL */
     int64_t preemption_delay_ms; /* or PREEMPTION_DELAY_POOL */
     const char *description;     /* free text */
+    const char *upload;          /* the digest of an archive for the job directory; "": none */
+    const char *const *mounts;   /* of a container: "SOURCE:TARGET", "SOURCE:TARGET:rw" */
+    uint32_t mount_count;
     const char *annotation; /* what a client keeps with the task; Weir gives it back as it is */
 };
 
-enum { TASK_DESCRIPTION_MAX = 1000, ANNOTATION_MAX = 64 * 1024 };
+enum { TASK_DESCRIPTION_MAX = 1000, ANNOTATION_MAX = 48 * 1024 };
 
 enum {
     STALE_GRACE_NEVER = -1,     /* a gang below its minimum is never stopped */

@@ -351,6 +351,9 @@ static void what_can_never_run(void **state)
     away.node_labels = &zone;
     away.node_label_count = 1;
     (void)refuses_task(&org, away, REASON_OTHER_LABELS);
+    struct task_spec image = slots(1);
+    image.image = "debian:12";
+    (void)refuses_task(&org, image, REASON_NO_IMAGE);
     struct task_spec gpu = slots(1);
     gpu.needs_gpu = true;
     (void)refuses_task(&org, gpu, REASON_NO_DEVICES);
@@ -378,9 +381,6 @@ static void what_is_wrongly_named(void **state)
     spec.depends_on = &nobody;
     spec.depends_count = 1;
     (void)refuses_task(&org, spec, REASON_UNKNOWN_TASK);
-    spec = slots(1);
-    spec.image = "debian:12";
-    (void)refuses_task(&org, spec, REASON_NO_IMAGE);
     spec = slots(1);
     spec.instances = TASK_INSTANCES_MAX + 1;
     const struct reason why = refuses_task(&org, spec, REASON_LIMIT);

@@ -98,6 +98,7 @@ static void unknown_names_and_kinds_are_refused(void **state)
     assert_int_equal(rig->facts.refusal.code, REASON_UNKNOWN_PROJECT);
     spec = rig_spec();
     spec.image = "debian";
+    rig_node(rig, "n1", 2, 0, 1);
     assert_int_equal(rig_try_submit(rig, spec), VERDICT_REFUSED);
     assert_int_equal(rig->facts.refusal.code, REASON_NO_IMAGE);
     const uint64_t depends[] = {7};
@@ -144,12 +145,12 @@ static void all_tasks_of_a_submission_or_none(void **state)
 {
     struct rig *rig = *state;
     struct task_spec specs[3] = {rig_spec(), rig_spec(), rig_spec()};
-    specs[2].image = "debian";
+    specs[2].project = "vision";
     struct input in = {.type = INPUT_TASK_SUBMIT, .submit = {.specs = specs, .count = 3}};
     assert_int_equal(rig_do(rig, in), VERDICT_REFUSED);
     assert_int_equal(rig->facts.refused_index, 2);
     assert_int_equal(query_task_last(rig->core).v, 0);
-    specs[2].image = NULL;
+    specs[2].project = specs[1].project;
     assert_int_equal(rig_do(rig, in), VERDICT_OK);
     assert_int_equal(query_task_last(rig->core).v, 3);
     assert_int_equal(query_task_count(rig->core, TASK_PENDING), 3);

@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/must.h"
 #include "base/str.h"
+#include "core/model/label.h"
 #include "core/model/fit.h"
 #include "core/model/node.h"
 #include "core/model/oindex.h"
@@ -232,7 +233,10 @@ static bool refuse_labels(const struct core *core, const struct pool *pool,
     if (request->label_count == 0 || holds_together(core, pool, &anywhere, ret->need) < ret->need) {
         return false;
     }
-    ret->code = REASON_OTHER_LABELS;
+    struct request plain = *request;
+    const bool image = label_marks_image_drop(&plain) &&
+                       holds_together(core, pool, &plain, ret->need) >= ret->need;
+    ret->code = image ? REASON_NO_IMAGE : REASON_OTHER_LABELS;
     return true;
 }
 

@@ -1,0 +1,28 @@
+/* box.h - `weir box`: the small program that starts a task which is more than a plain process: one with an
+ * upload, or in a container. The supervisor runs it in place of the task's program.
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "agent/box_files.h"
+
+enum { BOX_EXIT_FAILED = 125, BOX_EXIT_NOT_EXECUTED = 126, BOX_EXIT_NOT_FOUND = 127 };
+
+/* argv: "box", the node's directory, the attempt. */
+int box_main(int argc, char **argv);
+
+/* One attempt on its way. */
+struct box {
+    struct arena arena;
+    const char *dir;
+    const char *name; /* of the attempt */
+    struct box_order order;
+    struct box_start start;
+    struct box_site site;
+};
+
+/* Becomes the task's user, for good. Does nothing where the node does not run as root. */
+must_use enum err box_become_user(const struct box_start *start, struct error *e);
+
+/* Runs a helper program with a clean environment and waits for it. Its error output goes to the task's.
+ * ERR_IO: it failed. `input` and `output` may be -1. */
+must_use enum err box_run(const char *const *argv, int output, struct error *e);

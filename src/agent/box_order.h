@@ -1,0 +1,25 @@
+/* box_order.h - the hooks of `weir box` in the agent and the supervisor.
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "agent/agent_options.h"
+#include "agent/box_files.h"
+#include "agent/spawner.h"
+#include "wire/agent.h"
+
+struct agent;
+
+/* Agent: writes down what the task wants beside a plain process, before the supervisor gets the order. False:
+ * that is not possible, and the attempt was reported as lost. A plain process needs nothing. */
+must_use bool box_order_ready(struct agent *agent, const struct agent_start *start);
+
+/* Agent: writes down the node's settings, when the server's address is known. */
+void box_order_site(const struct agent_options *options, const char *url);
+
+/* Agent: adds the label of a node that runs containers. */
+void box_order_labels(const struct agent_options *options, struct arena *arena,
+                      struct node_spec *node);
+
+/* Supervisor: where the agent has written something down, lets the job run `weir box` in place of the
+ * task's program. False: the files cannot be written. */
+must_use bool box_order_wrap(const char *dir, const struct attempt_key *key, struct spawn_job *job);
