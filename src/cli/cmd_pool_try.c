@@ -97,6 +97,10 @@ static void task_json(const struct pool_day *day, const struct doc *task, struct
     json_out_array(j);
     json_out_str(j, str_of(day->pool));
     json_out_end(j);
+    const char *project = item_text(task, "project");
+    if (pool_accounts_has(&day->accounts, project)) {
+        json_out_kv_text(j, "project", project); /* the project of an old task may be gone */
+    }
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         const struct doc *field = doc_get(spec, fields[i]);
         if (field != NULL) {
@@ -121,6 +125,7 @@ static void scenario_json(const struct cli *cli, const struct pool_day *day, boo
     json_out_array(&j);
     pool_json(cli, day->spec, tried, &j);
     json_out_end(&j);
+    pool_accounts_json(&day->accounts, day->pool, &j);
     json_out_key(&j, "tasks");
     json_out_array(&j);
     for (size_t i = 0; i < day->tasks.count; i++) {
@@ -310,7 +315,8 @@ static void assumed_add(struct buf *out, const struct pool_day *day)
                            : " to join: an assumption, because none joined in this time.\n");
     buf_add_str(out, "Tasks run as long as they really did; a task that has not ended runs as long "
                      "as the others.\n"
-                     "Left out: projects and quotas, dependencies, failures, evictions by hand, "
+                     "Projects and quotas are those of now. Left out: dependencies, failures, "
+                     "evictions by hand, "
                      "nodes started by hand.\n");
     if (day->cut) {
         buf_add_str(out, "The server no longer knows all launches of this time.\n");

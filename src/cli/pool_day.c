@@ -13,6 +13,7 @@ enum { TASKS_PAGE = 1000, EVENTS_QUIET_MS = 300 };
 
 void pool_day_done(struct pool_day *day)
 {
+    pool_accounts_done(&day->accounts);
     vec_done(&day->tasks);
     vec_done(&day->waits_ms);
     vec_done(&day->launches);
@@ -312,6 +313,7 @@ enum err pool_day_read(struct cli *cli, const char *pool, int64_t span_ms, struc
                     "to try",
                     pool);
     }
-    r = tasks_read(cli, ret, e);
+    r = pool_accounts_read(cli, pool, &ret->accounts, e);
+    r = r == ERR_OK ? tasks_read(cli, ret, e) : r;
     return r == ERR_OK ? launches_read(cli, ret, e) : r;
 }

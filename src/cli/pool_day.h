@@ -5,6 +5,7 @@
 
 #include "base/vec.h"
 #include "cli/context.h"
+#include "cli/pool_accounts.h"
 
 enum { POOL_DAY_TASKS_MAX = 20000 };
 
@@ -20,6 +21,7 @@ struct pool_day {
     const struct doc *provider; /* its settings with all defaults, as the API shows them */
     int64_t begins_ms;
     int64_t ends_ms;
+    struct pool_accounts accounts;
     VEC(const struct doc *) tasks; /* submitted or running in this time, in no order */
     bool more;                     /* there are more tasks than POOL_DAY_TASKS_MAX */
     /* The tasks that have started in this time, and how long each waited for its first start. */

@@ -7,6 +7,7 @@ import hashlib
 import http.client
 import pathlib
 import re
+import subprocess
 
 import pytest
 
@@ -64,6 +65,14 @@ def test_the_page_has_nothing_inline(page):
     text = page.body.decode()
     assert not re.search(r"<style|\sstyle=|\son[a-z]+=|javascript:|https?://", text)
     assert all(re.fullmatch(r'<script type="module" src="/assets/app-[0-9a-f]{20}\.js"></script>', tag) for tag in re.findall(r"<script.*?</script>", text))
+
+
+def test_the_types_of_the_sources_fit():
+    compiler = WEB / "node_modules" / ".bin" / "tsc"
+    if not compiler.exists():
+        pytest.skip("no packages in web/node_modules (tools/deps build)")
+    result = subprocess.run([compiler, "--noEmit"], cwd=WEB, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stdout
 
 
 def test_all_files_together_are_small(shared, references):

@@ -91,7 +91,7 @@ def test_keys(site, tab_of):
     page.wait_for_selector("dialog[open]", state="detached")
     page.keyboard.press("/")
     page.keyboard.type("burst")
-    page.wait_for_selector("#hits .hit-text >> text=burst")
+    page.wait_for_selector("#hits li:first-child >> text=pool")
     check_page(page)
     page.keyboard.press("Enter")
     page.wait_for_selector("h1:has-text('burst')")

@@ -14,6 +14,8 @@ VIEWS = [
     ("task-failed", "/tasks/4", ["exit code 3", "going down", "Asked for and used"]),
     ("submit", "/submit?command=echo%20hi&slots=0", ["Would start now on", "weir submit --slots 0 -- sh -c 'echo hi'"]),
     ("queue", "/queue", ["wide", "waits for 4 slots"]),
+    ("map", "/map", ["default"]),
+    ("levels", "/levels", ["default"]),
     ("pools", "/pools", ["default", "burst", "serving"]),
     ("pool", "/pools/burst", ["local, 1 to 2 nodes", "Scaling history", "asked the provider for node 2, because task 3"]),
     ("pool-edit", "/pools/burst/edit", ["Look at it, then change"]),

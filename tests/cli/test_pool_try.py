@@ -39,7 +39,7 @@ def test_the_table_says_what_is_assumed(weir):
     assert [line.rsplit(None, 3)[0] for line in lines[3:10]] == [
         "node-hours", "nodes launched", "most at once", "tasks started", "tasks waiting", "wait, mean", "wait, p90"]
     assert "PRESENT and TRIED are simulated" in said and "the mean of this time" in said
-    assert "Left out: projects and quotas" in said
+    assert "Projects and quotas are those of now. Left out: dependencies" in said
 
 
 @pytest.mark.parametrize("words, code, says", [
@@ -52,3 +52,18 @@ def test_what_cannot_be_tried(weir, words, code, says):
     result = weir.weir("pool", "try", *words, check=False)
     assert result.returncode == code or (code is None and result.returncode not in (0, 8)), result.stderr
     assert says in result.stderr and result.stdout == ""
+
+
+def test_quotas_hold_in_the_played_day(weir):
+    """The tasks of a project that may hold one slot run one after another, however many nodes there are."""
+    weir.weir("department", "create", "rd")
+    weir.weir("project", "create", "nlp", "--department", "rd")
+    weir.weir("pool", "create", "shared", "--provider", "local", "--max", 3, "--idle", "1s", "--node-slots", 1)
+    weir.weir("quota", "set", "nlp", "--pool", "shared", "slots=1", "--limit", "slots=1", "--yes")
+    for _ in range(3):
+        weir.weir("submit", "--pool", "shared", "--project", "nlp", "--slots", 1, "--", "sleep", "0.5")
+    for task in weir.weir_json("task", "list", "--pool", "shared"):
+        weir.wait(task["id"])
+    tried = json.loads(weir.weir("pool", "try", "shared", "--max", 2, "--json").stdout)
+    assert tried["tried"]["tasks_started"] == 3 and tried["present"]["tasks_started"] == 3
+    assert tried["present"]["nodes_most"] == 1 and tried["tried"]["nodes_most"] == 1, tried

@@ -21,7 +21,7 @@ function fit(word: string, text: string): number {
   const a = word.toLowerCase();
   const b = text.toLowerCase();
   const at = b.indexOf(a);
-  if (at >= 0) return 100 - Math.min(50, at) + (at === 0 ? 50 : 0);
+  if (at >= 0) return 100 - Math.min(50, at) + (at === 0 ? 50 : 0) + (a === b ? 40 : 0);
   let i = 0;
   for (const c of b) if (c === a[i]) i++;
   return i === a.length ? 10 : -1;

@@ -245,24 +245,27 @@ export const never: Affects = () => false;
 
 const IDLE_MS = 700;
 
-/** The events of the past that match these filters, oldest first; the log of facts may not reach back to the beginning. */
-export async function pastEvents(query: string, max = 2000, after = 0): Promise<{ events: Ev[]; cut: boolean }> {
+/** The newest `max` events of the past that match these filters, oldest first; the log of facts may not reach back to the beginning. */
+export async function pastEvents(query: string, max = 2000, after = 0, fits: Affects = () => true): Promise<{ events: Ev[]; cut: boolean }> {
   const control = new AbortController();
   const events: Ev[] = [];
   let cut = false;
-  let timer = window.setTimeout(() => control.abort(), 5000);
+  let timer = window.setTimeout(() => control.abort(), 10_000);
   try {
     const answer = await fetch(`/api/v1/events?after=${after}${query ? '&' + query : ''}`, { headers: headers(), signal: control.signal, credentials: 'same-origin', cache: 'no-store' });
     if (!answer.ok || !answer.body) return { events, cut };
     const watch = () => { clearTimeout(timer); timer = window.setTimeout(() => control.abort(), IDLE_MS); };
     for await (const line of linesOf(answer.body, watch)) {
       if (line.startsWith('event: reset')) cut = true;
-      else if (line.startsWith('data:')) events.push(JSON.parse(line.slice(5)) as Ev);
+      else if (line.startsWith('data:')) {
+        const e = JSON.parse(line.slice(5)) as Ev;
+        if (e.type && fits(e)) events.push(e);
+      }
       if (events.length > max) { events.splice(0, events.length - max); cut = true; }
     }
   } catch { /* ended by the clock: the past is read */ } finally {
     clearTimeout(timer);
     control.abort();
   }
-  return { events: events.filter((e) => e && e.type), cut };
+  return { events, cut };
 }

@@ -12,10 +12,10 @@ export function useEvents(query: string, fits: (e: Ev) => boolean): { events: Ev
   useEffect(() => {
     let here = true;
     let fresh: Ev[] = [];
-    const load = () => pastEvents(query, KEEP).then((past) => {
+    const load = () => pastEvents(query, KEEP, 0, fits).then((past) => {
       if (!here) return;
       const last = past.events.length ? past.events[past.events.length - 1].seq : -1;
-      set({ events: [...past.events, ...fresh.filter((e) => e.seq > last)].filter(fits), cut: past.cut, ready: true });
+      set({ events: [...past.events, ...fresh.filter((e) => e.seq > last)], cut: past.cut, ready: true });
       fresh = [];
     });
     const off = on((e) => {

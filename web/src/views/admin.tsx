@@ -88,7 +88,7 @@ export function ChangesView() {
   const [who, setWho] = useState('');
   useEffect(() => {
     let here = true;
-    api.get<Status>('/status').then((s) => pastEvents('', 20_000, Math.max(0, Math.max(s.seq, seq()) - BACK))).then((past) => here && set({ events: past.events.filter((e) => e.actor.startsWith('user:') && e.type !== 'submit-key'), cut: past.cut, ready: true })).catch(() => here && set({ events: [], cut: false, ready: true }));
+    api.get<Status>('/status').then((s) => pastEvents('', 2000, Math.max(0, Math.max(s.seq, seq()) - BACK), (e) => e.actor.startsWith('user:') && e.type !== 'submit-key')).then((past) => here && set({ events: past.events, cut: past.cut, ready: true })).catch(() => here && set({ events: [], cut: false, ready: true }));
     return () => { here = false; };
   }, []);
   const people = [...new Set(state.events.map((e) => e.actor))].sort();

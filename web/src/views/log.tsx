@@ -165,7 +165,7 @@ export function LogView({ task }: { task: Task }) {
       </div>
       {log.failed && <p class="bad-text" role="alert">{log.failed}</p>}
       {log.dropped > 0 && <p class="faint">The first {num(log.dropped)} lines are not kept here; the download has them.</p>}
-      <div class={`log-box ${lines.length === 0 ? 'log-none' : ''}`} ref={box} onScroll={scrolled} tabIndex={0} role="log" aria-label={`Output of task ${task.id}`}>
+      <div class={`log-box ${lines.length === 0 ? 'log-none' : ''}`} ref={box} style={task.ended_at !== null && lines.length > 0 && lines.length * LINE_PX < 400 ? { height: `${lines.length * LINE_PX + 12}px` } : {}} onScroll={scrolled} tabIndex={0} role="log" aria-label={`Output of task ${task.id}`}>
         <div class="log-all" style={{ height: `${Math.max(lines.length * LINE_PX, 1)}px` }}>
           {lines.slice(from, to).map((line, i) => <LineView key={line.n} line={line} top={(from + i) * LINE_PX} prefix={instance === '' && task.instances > 1} tone={line === current ? 'log-at' : isHit(line) ? 'log-hit' : ''} />)}
         </div>
