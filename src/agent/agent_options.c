@@ -54,6 +54,7 @@ static const struct option_row agent_rows[] = {
     ROW("image-dirs", KIND_TEXT, struct agent_options, image_dirs, 0),
     ROW("allow-binds", KIND_TEXT, struct agent_options, allow_binds, 0),
     ROW("plain-registries", KIND_TEXT, struct agent_options, plain_registries, 0),
+    ROW("keep-files", KIND_DURATION, struct agent_options, keep_files_ms, 0),
     ROW("image-cache", KIND_TEXT, struct agent_options, image_cache, 0),
     ROW("replace", KIND_FLAG, struct agent_options, replace, 0),
 };

@@ -55,6 +55,7 @@ struct agent_options {
     const char *image_dirs;       /* where images may lie on this node: "A:B" */
     const char *allow_binds;      /* what tasks may mount: "A:B:rw" */
     const char *plain_registries; /* registries without TLS, with commas */
+    int64_t keep_files_ms;        /* files of ended tasks stay so long on the node; 0: for ever */
     const char *image_cache;      /* bytes of unpacked images: "50Gi" */
 };
 

@@ -16,6 +16,7 @@ enum { ASKER_WAITING_MAX = 256, POST_MS_MAX = 20000, JOIN_WAIT_S = 2, PATH_BYTES
 /* `url` not NULL: the server's address; else a question. */
 struct asker_job {
     struct arena arena;
+    bool sweep; /* remove old job directories */
     struct agent_ask ask;
     const char *url;
     const char *credential;
@@ -53,6 +54,12 @@ static void answer_post(struct ask_thread *asker, const struct asker_job *job,
 
 static void job_do(struct ask_thread *asker, struct asker_job *job)
 {
+    if (job->sweep) {
+        char path[AGENT_PATH_MAX];
+        (void)snprintf(path, sizeof path, "%s/job/.gone", asker->options->dir);
+        taskfiles_remove_below(path);
+        return;
+    }
     if (job->url != NULL) {
         report_client_close(&asker->client);
         report_client_open(&asker->client, job->url, job->credential);
@@ -157,4 +164,13 @@ void asker_take(struct ask_thread *asker, const struct agent_ask *ask)
     job->ask.path = arena_str(&job->arena, ask->path);
     job->ask.after = arena_str(&job->arena, ask->after == NULL ? "" : ask->after);
     job_send(asker, job, false);
+}
+
+void asker_sweep(struct ask_thread *asker)
+{
+    if (asker->options->keep_files_ms > 0) {
+        struct asker_job *job = job_new();
+        job->sweep = true;
+        job_send(asker, job, false);
+    }
 }

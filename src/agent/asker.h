@@ -16,5 +16,8 @@ bool asker_free(struct ask_thread *asker);
 /* The server has welcomed the agent at this address. */
 void asker_session(struct ask_thread *asker, const char *url, const char *credential);
 
+/* Removes what lies in D/job/.gone, now and then. Call often. */
+void asker_sweep(struct ask_thread *asker);
+
 /* Answers the question. A question that comes while too many wait is dropped; its asker times out. */
 void asker_take(struct ask_thread *asker, const struct agent_ask *ask);

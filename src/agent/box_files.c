@@ -190,6 +190,7 @@ must_use enum err box_files_site_put(const char *dir, const struct box_site *sit
     bytes_put_text(&out, site->binds);
     bytes_put_text(&out, site->plain_registries);
     bytes_put_u64(&out, site->cache_max);
+    bytes_put_u64(&out, site->job_keep_s);
     enum err r = dirs_write(dir, SITE_NAME, (struct str){buf_text(&out), out.len}, e);
     buf_done(&out);
     return r;
@@ -210,6 +211,7 @@ must_use enum err box_files_site_get(const char *dir, struct arena *arena, struc
     ret->binds = bytes_get_text(&in, arena, TASK_PATH_MAX);
     ret->plain_registries = bytes_get_text(&in, arena, TASK_PATH_MAX);
     ret->cache_max = bytes_get_u64(&in);
+    ret->job_keep_s = bytes_get_u64(&in);
     return got(&in, "settings", e);
 }
 

@@ -46,6 +46,7 @@ struct box_site {
     const char *binds;            /* what tasks may mount: "/data:/scratch:rw"; "": nothing */
     const char *plain_registries; /* reached without TLS: "127.0.0.1:5000,…" */
     uint64_t cache_max;           /* bytes of unpacked images */
+    uint64_t job_keep_s;          /* how long files of ended tasks stay; 0: for ever */
 };
 
 /* Writes "12.0:1". */

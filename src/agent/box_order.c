@@ -62,6 +62,7 @@ void box_order_site(const struct agent_options *options, const char *url)
                                   .image_dirs = or_none(options->image_dirs),
                                   .binds = or_none(options->allow_binds),
                                   .plain_registries = or_none(options->plain_registries),
+                                  .job_keep_s = (uint64_t)options->keep_files_ms / 1000,
                                   .cache_max = cache > 0 ? (uint64_t)cache : CACHE_BYTES_DEFAULT};
     if (box_files_site_put(options->dir, &site, &e) != ERR_OK) {
         log_warn("the settings for containers cannot be written", kv_error(&e));

@@ -72,9 +72,22 @@ static void visitor_free(struct visitor *visitor)
     free(visitor);
 }
 
-static void visitor_answer(struct visitor *visitor, const char *failure, uint16_t port)
+static void visitor_answer(struct visitor *visitor, const char *failure)
 {
-    door_frame_reply(visitor->fd, &(struct door_reply){.failure = failure, .port = port});
+    door_frame_reply(visitor->fd, &(struct door_reply){.failure = failure});
+    visitor_free(visitor);
+}
+
+static void visitor_tell_port(struct visitor *visitor, const struct attempt *attempt)
+{
+    door_frame_reply(
+        visitor->fd,
+        &(struct door_reply){
+            .failure = attempt->port == 0 ? "no port of the node was free for the attempt" : "",
+            .port = attempt->port,
+            .pid = attempt->pid,
+            .supervisor_hex = attempt->sup->hex,
+        });
     visitor_free(visitor);
 }
 
@@ -191,15 +204,15 @@ bool door_started(struct spawn_job *job)
     if (job->result.pid == 0) {
         (void)fail_errno(&e, ERR_IO, job->result.error_number, "cannot %s '%s' for the program",
                          job->result.step, job->order.argv[1]);
-        visitor_answer(visitor, e.text, 0);
+        visitor_answer(visitor, e.text);
         return false;
     }
     if (attempt->state != ATTEMPT_RUNNING) {
         (void)kill(-job->result.pid, SIGKILL);
-        visitor_answer(visitor, "the attempt has just ended", 0);
+        visitor_answer(visitor, "the attempt has just ended");
         return false;
     }
-    visitor_answer(visitor, "", attempt->port);
+    visitor_answer(visitor, "");
     return false;
 }
 
@@ -209,13 +222,11 @@ static void request_do(struct visitor *visitor, const struct door_request *reque
         map_get(visitor->door->sup->attempts, &request->key, sizeof request->key);
     const bool program = strcmp(request->what, "exec") == 0 || strcmp(request->what, "attach") == 0;
     if (attempt == NULL || attempt->state != ATTEMPT_RUNNING) {
-        visitor_answer(visitor, "the attempt does not run on this node", 0);
+        visitor_answer(visitor, "the attempt does not run on this node");
     } else if (strcmp(request->what, "port") == 0) {
-        visitor_answer(visitor,
-                       attempt->port == 0 ? "no port of the node was free for the attempt" : "",
-                       attempt->port);
+        visitor_tell_port(visitor, attempt);
     } else if (!program || visitor->passed < 0) {
-        visitor_answer(visitor, "the node's supervisor does not know this request", 0);
+        visitor_answer(visitor, "the node's supervisor does not know this request");
     } else {
         program_start(visitor, attempt, request);
     }
@@ -234,7 +245,7 @@ static void visitor_ready(void *ctx, uint32_t events)
         request_do(visitor, &request);
     } else if (r != ERR_BUSY) {
         visitor->passed = -1;
-        visitor_answer(visitor, e.text, 0);
+        visitor_answer(visitor, e.text);
     }
     arena_done(&arena);
 }

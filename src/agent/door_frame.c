@@ -8,6 +8,7 @@
 #include "core/model/limits.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -64,6 +65,8 @@ static must_use enum err reply_read(int conn, struct arena *arena, struct door_r
     bytes_reader_init(&in, bytes, got > 0 ? (size_t)got : 0);
     ret->failure = bytes_get_text(&in, arena, DOOR_TEXT_MAX);
     ret->port = (uint16_t)bytes_get_max(&in, UINT16_MAX);
+    ret->pid = (int)bytes_get_max(&in, INT_MAX);
+    ret->supervisor_hex = bytes_get_text(&in, arena, DOOR_TEXT_MAX);
     return bytes_reader_ok(&in) ? ERR_OK : fail(e, ERR_IO, "the node's supervisor gives no answer");
 }
 
@@ -145,6 +148,8 @@ void door_frame_reply(int conn, const struct door_reply *reply)
     buf_init(&out, DOOR_TEXT_MAX * 2);
     bytes_put_text(&out, reply->failure);
     bytes_put_u64(&out, reply->port);
+    bytes_put_u64(&out, (uint64_t)reply->pid);
+    bytes_put_text(&out, reply->supervisor_hex == NULL ? "" : reply->supervisor_hex);
     (void)send(conn, out.data, out.len, MSG_NOSIGNAL | MSG_DONTWAIT);
     buf_done(&out);
 }

@@ -20,7 +20,9 @@ struct door_request {
 
 struct door_reply {
     const char *failure; /* "": done */
-    uint16_t port;
+    uint16_t port;       /* of the attempt; 0: none */
+    int pid;             /* of its first process; 0: the program was started, nothing was asked */
+    const char *supervisor_hex;
 };
 
 /* Asks the supervisor of the directory D. `fd` is passed on and stays the caller's; -1: none. */

@@ -1,6 +1,8 @@
 /* ground.c - see ground.h. SPDX-License-Identifier: Apache-2.0 */
 #include "agent/ground.h"
 
+#include "agent/box_files.h"
+
 #include "agent/attempt_record.h"
 #include "agent/dirs.h"
 #include "agent/door.h"
@@ -107,10 +109,23 @@ void ground_look(struct supervisor *sup)
     link_trouble(sup);
 }
 
+/* Moves old job directories away, as the site says. The agent removes what lies in D/job/.gone. */
+static void files_sweep(struct supervisor *sup)
+{
+    struct arena arena;
+    struct box_site site;
+    arena_init(&arena);
+    if (box_files_site_get(sup->dir, &arena, &site, NULL) == ERR_OK && site.job_keep_s > 0) {
+        jobdir_sweep(sup->jobdirs, supervisor_wall_ms() / 1000 - (int64_t)site.job_keep_s);
+    }
+    arena_done(&arena);
+}
+
 static void round_due(void *ctx)
 {
     struct supervisor *sup = ctx;
     ground_look(sup);
+    files_sweep(sup);
     loop_timer_set(sup->ground_timer, loop_now_ms(sup->loop) + GROUND_MS);
 }
 

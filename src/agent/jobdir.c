@@ -32,6 +32,8 @@ struct jobdirs {
     VEC(uint64_t) empty; /* shells without an inside */
     /* Task -> count of the task's instances on this node, stored as a pointer's value. */
     struct map *live;
+    DIR *sweep; /* where jobdir_sweep() goes on; NULL: at the beginning */
+    uint64_t gone;
 };
 
 void jobdir_path(const struct jobdirs *dirs, uint64_t task, uint64_t instance, char *out)
@@ -231,6 +233,9 @@ void jobdir_free(struct jobdirs *dirs)
     if (dirs == NULL) {
         return;
     }
+    if (dirs->sweep != NULL) {
+        (void)closedir(dirs->sweep);
+    }
     close_dirs(dirs);
     vec_done(&dirs->full);
     vec_done(&dirs->empty);
@@ -405,6 +410,8 @@ void jobdir_give(struct jobdirs *dirs, uint64_t task, uint64_t instance)
     must(live > 0);
     live_set(dirs, task, live - 1);
     if (content_of(dirs, inside, true) != CONTENT_NONE) {
+        /* The time of the directory says when the task ended. */
+        (void)utimensat(dirs->job_fd, inside, NULL, AT_SYMLINK_NOFOLLOW);
         return;
     }
     if (live == 1 && dirs->full.count < SHELLS_MAX &&
@@ -415,5 +422,49 @@ void jobdir_give(struct jobdirs *dirs, uint64_t task, uint64_t instance)
     if (live == 1) {
         /* Fails when other instances left files there. */
         (void)unlinkat(dirs->job_fd, outer, AT_REMOVEDIR);
+    }
+}
+
+/* Has anybody changed the task's directory, or one of its instances' directories, since `before_s`? */
+static bool touched(const struct jobdirs *dirs, const char *task, int64_t before_s)
+{
+    const int fd = openat(dirs->job_fd, task, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *entries = fd < 0 ? NULL : fdopendir(fd);
+    bool young = entries == NULL;
+    const struct dirent *entry;
+    while (!young && (entry = readdir(entries)) != NULL) {
+        struct stat info;
+        young = strcmp(entry->d_name, "..") != 0 &&
+                fstatat(fd, entry->d_name, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+                info.st_mtim.tv_sec >= before_s;
+    }
+    if (entries != NULL) {
+        (void)closedir(entries);
+    }
+    return young;
+}
+
+void jobdir_sweep(struct jobdirs *dirs, int64_t before_s)
+{
+    if (dirs->sweep == NULL) {
+        const int fd = openat(dirs->job_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        dirs->sweep = fd < 0 ? NULL : fdopendir(fd);
+        (void)mkdirat(dirs->job_fd, ".gone", 0700);
+    }
+    for (unsigned i = 0; dirs->sweep != NULL && i < JOBDIR_SWEEP; i++) {
+        const struct dirent *entry = readdir(dirs->sweep);
+        uint64_t task;
+        char to[NAME_MAX_LEN];
+        if (entry == NULL) {
+            (void)closedir(dirs->sweep);
+            dirs->sweep = NULL;
+            return;
+        }
+        if (!str_to_u64(str_of(entry->d_name), &task) || live_count(dirs, task) > 0 ||
+            touched(dirs, entry->d_name, before_s)) {
+            continue;
+        }
+        (void)snprintf(to, sizeof to, ".gone/%" PRIu64 "-%" PRIu64, task, ++dirs->gone);
+        (void)renameat(dirs->job_fd, entry->d_name, dirs->job_fd, to);
     }
 }

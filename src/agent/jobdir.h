@@ -4,8 +4,9 @@
  *   job/.ready/17/0  ──rename──▶  job/TASK/INSTANCE     (owned by the task's account, mode 0700)
  *                    ◀─rename──   when the task left no file in it
  *
- * Files that a task wrote stay: a later attempt of the same instance finds them. Weir never removes
- * them. SPDX-License-Identifier: Apache-2.0 */
+ * Files that a task wrote stay: a later attempt of the same instance finds them. They are removed only
+ * where the site says after what time (jobdir_sweep()).
+ * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "agent/runas.h"
@@ -40,6 +41,10 @@ bool jobdir_refill(struct jobdirs *dirs);
 
 /* Makes D/job anew where it is gone. ERR_IO: no job directory can be made. */
 must_use enum err jobdir_hold(struct jobdirs *dirs, struct error *e);
+
+/* Moves directories of tasks that have ended, and that nobody has touched since `before_s` (wall clock), to
+ * D/job/.gone. Looks at a bounded number of directories a call, and goes on where it stopped. */
+void jobdir_sweep(struct jobdirs *dirs, int64_t before_s);
 
 /* How many directories are ready. */
 size_t jobdir_ready(const struct jobdirs *dirs);

@@ -14,6 +14,7 @@ enum {
     READ_CHUNK = 64 * 1024, /* bytes of output read from one pipe at a time */
     OUTPUT_MAX_DEFAULT = 64 * 1024 * 1024,
     JOBDIR_READY = 64, /* job directories kept ready */
+    JOBDIR_SWEEP = 64, /* looked at in one go, when old ones are removed */
     CGROUPS_READY_MAX = 1024,
     TASK_PIDS_MAX = 8192, /* processes and threads of one task, unless the agent's option says */
     ORPHANS_MAX = 4096,   /* stray processes looked at in one go */

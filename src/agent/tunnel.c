@@ -5,6 +5,7 @@
 
 #include "agent/door_frame.h"
 #include "agent/node_cert.h"
+#include "agent/port_owner.h"
 #include "base/json_out.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -83,13 +84,16 @@ static must_use enum err program_begin(struct tunnel_thread *tunnel, int *ret_fd
 
 static must_use enum err port_connect(struct tunnel_thread *tunnel, int *ret_fd, struct error *e)
 {
-    struct door_reply reply = {.port = (uint16_t)tunnel->order.port};
+    struct door_reply reply = {0};
     int on = 1;
-    if (reply.port == 0) {
-        enum err r = ask_supervisor(tunnel, -1, &reply, e);
-        if (r != ERR_OK) {
-            return r;
-        }
+    enum err r = ask_supervisor(tunnel, -1, &reply, e);
+    if (r == ERR_OK && tunnel->order.port != 0) {
+        reply.port = (uint16_t)tunnel->order.port;
+    }
+    const struct port_owner owner = {tunnel->order.key, reply.pid, reply.supervisor_hex};
+    r = r == ERR_OK ? port_owner_check(reply.port, &owner, e) : r;
+    if (r != ERR_OK) {
+        return r;
     }
     const struct sockaddr_in address = {.sin_family = AF_INET,
                                         .sin_port = htons(reply.port),
@@ -102,6 +106,11 @@ static must_use enum err port_connect(struct tunnel_thread *tunnel, int *ret_fd,
         }
         return fail_errno(e, ERR_UNREACHABLE, why, "nothing answers on port %u of the task's node",
                           reply.port);
+    }
+    r = port_owner_check(reply.port, &owner, e); /* the listener may have changed meanwhile */
+    if (r != ERR_OK) {
+        (void)close(fd);
+        return r;
     }
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     *ret_fd = fd;

@@ -34,6 +34,9 @@ struct api_options {
     const struct http_tls *tls; /* NULL: plain HTTP */
     const char *dir;            /* the server's data directory */
     struct route_mounts mounts; /* other systems' interfaces (src/compat); none: zeroed */
+    /* of the server's file, compat.qarnot; NULL: the defaults */
+    const char *qarnot_provider;
+    const char *qarnot_storage;
 };
 
 struct api *api_new(const struct api_options *options);

@@ -237,7 +237,6 @@ static void socket_open(struct server *server, const struct http_server_options 
         return;
     }
     options.unix_path = server->o.socket;
-    options.inherited = 0;
     options.tls = NULL;
     options.connections_max = LOCAL_CONNECTIONS_MAX;
     if (http_server_new(&options, &server->local, &e) != ERR_OK) {
@@ -426,6 +425,8 @@ static enum err server_open(struct server *server, struct error *e)
         .dir = server->o.dir,
         .tls = server_tls_http(server->tls),
         .mounts = {&qarnot_mount, 1},
+        .qarnot_provider = server->o.file.qarnot_provider,
+        .qarnot_storage = server->o.file.qarnot_storage,
     });
     server->prune = loop_timer_new(server->loop, prune_due, server);
     server->stop = loop_timer_new(server->loop, stop_due, server);

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spec/server_file.h"
 
+#include "core/model/names.h"
 #include "spec/account_spec.h"
 #include "spec/fields.h"
 #include "spec/flavor_spec.h"
@@ -38,6 +39,8 @@ void server_file_init(struct server_file *file)
         .history_keep_ms = 90 * DAY_MS,
         .facts_keep = FACTS_KEEP_DEFAULT,
         .ec2_credentials = "",
+        .qarnot_provider = "local",
+        .qarnot_storage = "",
         .tls_node_life_ms = DAY_MS,
     };
 }
@@ -140,6 +143,45 @@ static const struct field ec2_fields[] = {
      .offset = IN_FILE(ec2_credentials),
      .min = 1,
      .max = PATH_LEN_MAX},
+    {0},
+};
+
+static void storage_read(const struct doc_value *v, void *object)
+{
+    const char *url = "";
+    if (!fields_value_text(v, TEXT_LEN_MAX, &url)) {
+        return;
+    }
+    if (strncmp(url, "http://", 7) != 0 && strncmp(url, "https://", 8) != 0) {
+        fields_problem(v, "the address of an S3 store is wanted, like https://s3.example.org");
+        return;
+    }
+    ((struct server_file *)object)->qarnot_storage = url;
+}
+
+static void provider_read(const struct doc_value *v, void *object)
+{
+    const char *word = "";
+    if (!fields_value_text(v, NAME_LEN_MAX, &word)) {
+        return;
+    }
+    for (unsigned i = POOL_LOCAL; i < POOL_PROVIDER_COUNT; i++) {
+        if (strcmp(word, names_pool_provider((enum pool_provider)i)) == 0) {
+            ((struct server_file *)object)->qarnot_provider = word;
+            return;
+        }
+    }
+    fields_problem(
+        v, "'%.40s' is no provider that brings up nodes; local and slurm need nothing more", word);
+}
+
+static const struct field qarnot_fields[] = {
+    {.name = "provider", .read = provider_read},
+    {.name = "storage", .read = storage_read},
+    {0},
+};
+static const struct field compat_fields[] = {
+    {.name = "qarnot", .read = fields_inner, .inner = qarnot_fields},
     {0},
 };
 
@@ -279,6 +321,7 @@ static const struct field server_fields[] = {
     {.name = "retention", .read = fields_inner, .inner = retention_fields},
     {.name = "tls", .read = fields_inner, .inner = tls_fields},
     {.name = "ec2", .read = fields_inner, .inner = ec2_fields},
+    {.name = "compat", .read = fields_inner, .inner = compat_fields},
     {.name = "store", .note = "SQLite under 'data' is the only store for now"},
     {0},
 };

@@ -35,6 +35,8 @@ struct server_file {
     uint64_t facts_keep;
     const char *tls_cert; /* paths of the server's certificate and key; NULL: not said */
     const char *tls_key;
+    const char *qarnot_provider; /* compat.qarnot: what brings up the SDK's pools' nodes; "local" */
+    const char *qarnot_storage;  /* the address of an S3 store for the SDK; "": none */
     const char *
         ec2_credentials; /* path of a file, or address of a metadata service; "": the environment has them */
     int64_t tls_node_life_ms; /* how long a node's certificate is valid; a day by default */

@@ -150,4 +150,7 @@ def test_output_is_searched_followed_and_downloaded(weir_here, tab_of):
         page.get_by_role("link", name="Download").click()
     text = open(started.value.path()).read()
     assert text.startswith("line 1 of many\n") and text.endswith("last\n")
+    lines = page.get_attribute(".log", "data-lines")
     weir_here.weir("kill", number, "--yes")
+    page.wait_for_selector(".sub .s-killed")
+    assert page.get_attribute(".log", "data-lines") == lines  # the end of the task takes nothing away

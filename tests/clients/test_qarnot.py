@@ -7,16 +7,20 @@ import os
 import pathlib
 import queue
 import select
+import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 import threading
 import time
 
 import pytest
 
-import qarnot_sdk as sdk
-from weir_harness import DEADLINE_S, Weir, supervisors_end, weir_bin
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "api"))
+
+import qarnot_sdk as sdk  # noqa: E402
+from weir_harness import DEADLINE_S, Weir, supervisors_end, weir_bin  # noqa: E402
 
 LONG = os.environ.get("WEIR_LONG") == "1"
 
@@ -316,7 +320,7 @@ print('result', task.state, task.stdout().strip()); pool.close()
 
 
 @pytest.mark.timeout(600)
-def test_killed_servers_break_no_client(tmp_path_factory):
+def test_killed_servers_break_no_client():
     kills = 20 if LONG else 4
     root = pathlib.Path(tempfile.mkdtemp(prefix="weir-clients-"))
     root.chmod(0o711)
@@ -365,6 +369,33 @@ print([ended(t, 200).stdout() for t in tasks] == [f'{n}-{{i}}\\n' for i in range
     assert [sdk.finish(p, 300).strip() for p in programs] == ["True"] * 8
 
 
+# ---- containers ----
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("busybox") or not (shutil.which("crun") or shutil.which("runc")),
+                    reason="needs root, busybox, and crun or runc")
+def test_a_command_runs_in_its_image(weir_factory):
+    images = pathlib.Path(tempfile.mkdtemp(prefix="weir-images-"))
+    try:
+        images.chmod(0o755)
+        root = images / "rootfs"
+        for name in ["bin", "etc", "proc", "dev", "sys", "tmp"]:
+            (root / name).mkdir(parents=True)
+        shutil.copy(shutil.which("busybox"), root / "bin/busybox")
+        for name in ["sh", "cat", "echo", "tr"]:
+            (root / "bin" / name).symlink_to("busybox")
+        (root / "etc/image").write_text("the image\n")
+        weir = weir_factory("--slots", "1", "--image-dirs", str(images))
+        got = sdk.check(weir, f"""
+            task = task_of(conn, 'docker-batch', '4-5', 'cat /etc/image; echo $INSTANCE_ID'); task.constants['DOCKER_REPO'] = 'dir:{root}'
+            task.submit(); ended(task)
+            bad = task_of(conn, 'docker-batch', 1, 'true'); bad.constants['DOCKER_REPO'] = 'dir:/etc'; bad.submit(); ended(bad)
+            print(json.dumps([task.state, task.stdout(), task.stderr(), bad.state, bad.stderr()]))""")
+        assert got[:3] == ["Success", "the image\n4\nthe image\n5\n", ""]
+        assert got[3] == "Failure" and "outside --image-dirs" in got[4]
+    finally:
+        shutil.rmtree(images)
+
+
 # ---- errors and the account ----
 
 def test_the_exceptions_of_the_real_service(server):
@@ -372,7 +403,6 @@ def test_the_exceptions_of_the_real_service(server):
         pool = conn.create_pool('x', 'docker-batch', 0)
         gone = '00000000-0000-8000-8000-000000000000'
         bad_pool = task_of(conn, 'docker-batch', 1, 'true'); bad_pool._pool_uuid = gone; bad_pool._profile = None
-        image = task_of(conn, 'docker-batch', 1, 'true'); image.constants['DOCKER_REPO'] = 'library/none-there-is'
         print(json.dumps([
             raises(MissingPoolException, lambda: conn.retrieve_pool(gone)),
             raises(MissingTaskException, lambda: conn.retrieve_task(gone)),
@@ -399,3 +429,59 @@ def test_tokens(server):
 
 def test_an_address_with_a_slash_at_its_end(server):
     sdk.check(server, "list(conn.all_pools()); print(1)", env={"QARNOT_CLUSTER_URL": f"{server.url}/qarnot/"})
+
+
+# ---- buckets ----
+
+@pytest.fixture(scope="module")
+def store():
+    """A real S3 server, moto's, in a process of its own."""
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        port = one.getsockname()[1]
+    program = pathlib.Path(sys.executable).parent / "moto_server"
+    process = subprocess.Popen([sys.executable, str(program), "-H", "127.0.0.1", "-p", str(port)], stdin=subprocess.DEVNULL,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+    try:
+        deadline = time.monotonic() + DEADLINE_S
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", port), 1).close()
+                break
+            except OSError:
+                assert process.poll() is None and time.monotonic() < deadline
+                select.select([], [], [], 0.05)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def test_bucket_calls_reach_the_store(store, tmp_path):
+    from server_process import Server
+
+    weir = Server(config=f"compat: {{qarnot: {{storage: '{store}'}}}}\n")
+    try:
+        weir.start()
+        weir.token = weir.admin
+        (tmp_path / "file.txt").write_text("from the client\n")
+        got = sdk.check(weir, f"""
+            bucket = conn.create_bucket('inputs')
+            bucket.add_file('{tmp_path}/file.txt', 'dir/file.txt')
+            bucket.get_file('dir/file.txt', '{tmp_path}/back.txt')
+            task = task_of(conn, 'docker-batch', 1, 'true'); task.resources = [bucket]
+            refused = raises(QarnotGenericException, task.submit)
+            print(json.dumps([[b.uuid for b in conn.buckets()], [f.key for f in bucket.list_files()], refused]))""")
+        assert got[:2] == [["inputs"], ["dir/file.txt"]] and "buckets" in got[2]
+        assert (tmp_path / "back.txt").read_text() == "from the client\n"
+    finally:
+        weir.close()
+
+
+def test_a_storage_that_is_no_address_is_refused(tmp_path):
+    path = tmp_path / "server.yaml"
+    path.write_text("compat: {qarnot: {storage: s3.example.org, provider: cloud}}\n")
+    done = subprocess.run([weir_bin(), "config", "check", str(path)], capture_output=True, text=True)
+    assert done.returncode != 0
+    words = done.stdout + done.stderr
+    assert "compat.qarnot.storage" in words and "compat.qarnot.provider" in words

@@ -81,3 +81,17 @@ def test_a_task_that_wrote_nothing_and_one_that_is_not_there(weir_shared):
     assert weir.weir("task", "files", 999999, check=False).returncode == 3
     assert weir.weir("task", "files", f"{task}.7", check=False).returncode == 3
     assert weir.weir("task", "get", f"{task}.0:1", "x", check=False).returncode == 2
+
+
+def test_files_of_ended_tasks_go_after_their_time_and_those_of_others_stay(weir_factory):
+    weir = weir_factory("--slots", "2", "--keep-files", "1s")
+    runs = weir.submit("sh", "-c", "echo mine > kept; while [ ! -e stop ]; do sleep 0.1; done")
+    ended = wrote(weir)
+    job = weir.dir / "node/job"
+    assert (job / str(ended) / "0/big").exists()
+    weir.wait_until(lambda: not (job / str(ended)).exists(), "the end of the files")
+    weir.wait_until(lambda: not any((job / ".gone").iterdir()), "the disk to be free again")
+    assert (job / str(runs) / "0/kept").read_text() == "mine\n"
+    answer = weir.api("GET", f"tasks/{ended}/files")
+    assert answer.status == 404 and "cleaned up" in answer.json["error"]["message"]
+    weir.weir("task", "kill", "--yes", runs)

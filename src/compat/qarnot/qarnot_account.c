@@ -1,18 +1,20 @@
 /* qarnot_account.c - what the SDK asks about the service and its user, and what Weir has no word for.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "api/api_internal.h"
 #include "api/body.h"
 #include "compat/qarnot/qarnot_handlers.h"
 #include "compat/qarnot/qarnot_internal.h"
 
 enum { HARDWARE_PAGE = 50 };
 
-/* Without a store the key must be there with null: else the SDK sends bucket calls, and the token, to Qarnot's own store. */
+/* Without a store the key must be there with null: else the SDK sends its bucket calls to Qarnot's own store. */
 void qarnot_account_settings(struct call *call)
 {
     struct json_out j;
     call_json(call, &j);
     json_out_object(&j);
-    json_out_kv_text(&j, "storage", NULL);
+    const char *storage = call->api->o.qarnot_storage;
+    json_out_kv_text(&j, "storage", storage != NULL && *storage != '\0' ? storage : NULL);
     json_out_end(&j);
     call_answer_json(call, 200);
 }

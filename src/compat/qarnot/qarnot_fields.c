@@ -49,6 +49,11 @@ enum err qarnot_fields_check(const struct doc *body, struct error *e)
     if (any_on(doc_get(body, "secretsAccessRights"))) {
         return fail_at(e, ERR_INVALID, "secretsAccessRights", "Weir keeps no secrets for tasks");
     }
+    if (qarnot_fields_given(body, "advancedResourceBuckets") ||
+        qarnot_fields_given(body, "resultBucket")) {
+        return fail_at(e, ERR_INVALID, "buckets",
+                       "Weir brings no files of buckets to tasks; leave resources and results out");
+    }
     bool auto_delete = false;
     if (doc_bool(doc_get(body, "autoDeleteOnCompletion"), &auto_delete) && auto_delete) {
         return fail_at(e, ERR_INVALID, "autoDeleteOnCompletion",

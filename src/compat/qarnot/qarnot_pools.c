@@ -119,9 +119,16 @@ static enum err size_read(const struct doc *body, struct pool_size *ret, struct 
     return fixed_read(number_of(body, "instanceCount", 0), "instanceCount", ret, e);
 }
 
+/* Of a new pool. */
+struct pool_names {
+    const char *name;
+    const char *provider; /* its type */
+};
+
 /* Writes the definition as the API's own POST and PATCH read it. */
-static enum err definition_write(struct json_out *j, const struct doc *body, const char *name,
-                                 struct arena *arena, struct error *e)
+static enum err definition_write(struct json_out *j, const struct doc *body,
+                                 const struct pool_names *names, struct arena *arena,
+                                 struct error *e)
 {
     struct pool_size size;
     struct qarnot_hardware hardware;
@@ -136,12 +143,12 @@ static enum err definition_write(struct json_out *j, const struct doc *body, con
     }
     (void)doc_text(doc_get(body, "name"), &title);
     json_out_object(j);
-    if (name != NULL) {
-        json_out_put(j, "name:%s,title:%s", name, title);
+    if (names != NULL) {
+        json_out_put(j, "name:%s,title:%s", names->name, title);
     }
     json_out_put(j, "annotation:%s,provider:{", annotation);
-    if (name != NULL) {
-        json_out_put(j, "type:%s,slots:%lu", "local", size.slots_per_node);
+    if (names != NULL) {
+        json_out_put(j, "type:%s,slots:%lu", names->provider, size.slots_per_node);
     }
     json_out_kv_u64(j, "nodes", size.nodes);
     if (size.nodes == 0) {
@@ -159,7 +166,8 @@ static enum err definition_write(struct json_out *j, const struct doc *body, con
 }
 
 /* The definition as a document; NULL: the call was answered. */
-static const struct doc *definition_of(struct call *call, const struct doc *body, const char *name)
+static const struct doc *definition_of(struct call *call, const struct doc *body,
+                                       const struct pool_names *names)
 {
     struct buf out;
     struct json_out j;
@@ -167,7 +175,7 @@ static const struct doc *definition_of(struct call *call, const struct doc *body
     struct error e;
     buf_init(&out, 2 * QARNOT_BODY_MAX + 4096);
     json_out_init(&j, &out);
-    enum err r = definition_write(&j, body, name, call_arena(call), &e);
+    enum err r = definition_write(&j, body, names, call_arena(call), &e);
     if (r == ERR_OK) {
         /* The texts of the document are in the arena. */
         const char *text = arena_strn(call_arena(call), buf_text(&out), out.len);
@@ -220,8 +228,10 @@ void qarnot_pools_create(struct call *call)
     if (!body_read(call, &body)) {
         return;
     }
+    const char *provider =
+        call->api->o.qarnot_provider != NULL ? call->api->o.qarnot_provider : "local";
     const char *name = arena_fmt(call_arena(call), "qarnot-%08" PRIx32, randombytes_random());
-    const struct doc *definition = definition_of(call, body, name);
+    const struct doc *definition = definition_of(call, body, &(struct pool_names){name, provider});
     if (definition == NULL) {
         return;
     }

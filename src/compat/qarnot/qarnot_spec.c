@@ -268,11 +268,6 @@ static enum err task_write(struct json_out *j, const struct core *core, const st
         return fail_at(e, ERR_INVALID, "constants",
                        "the constant DOCKER_CMD is missing: it is the command that the task runs");
     }
-    if (qarnot_fields_given(body, "advancedResourceBuckets") ||
-        qarnot_fields_given(body, "resultBucket")) {
-        return fail_at(e, ERR_INVALID, "advancedResourceBuckets",
-                       "bucket storage is not available on this server");
-    }
     (void)doc_text(doc_get(body, "name"), &name);
     json_out_put(j, "{name:%s,command:[%s,%s,%s,%s],instances:%u,annotation:%s", name, "/bin/sh",
                  "-c", script, "qarnot", count, annotation);

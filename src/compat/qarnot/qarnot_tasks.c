@@ -309,7 +309,7 @@ void qarnot_tasks_snapshot(struct call *call)
     task_id id;
     if (task_of(call, &id)) {
         call_failf(call, ERR_DENIED, "",
-                   "bucket storage is not available on this server, so there are no snapshots");
+                   "Weir takes no results to buckets, so there are no snapshots");
     }
 }
 

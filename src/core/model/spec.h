@@ -128,7 +128,7 @@ struct task_spec {
     const char *annotation; /* what a client keeps with the task; Weir gives it back as it is */
 };
 
-enum { TASK_DESCRIPTION_MAX = 1000, ANNOTATION_MAX = 64 * 1024 };
+enum { TASK_DESCRIPTION_MAX = 1000, ANNOTATION_MAX = 48 * 1024 };
 
 enum {
     STALE_GRACE_NEVER = -1,     /* a gang below its minimum is never stopped */

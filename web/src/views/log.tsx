@@ -75,7 +75,7 @@ class Log {
   }
 }
 
-function useLog(id: number, instance: string, attempts: string, tail: number, live: boolean): { log: Log; tick: number } {
+function useLog(id: number, instance: string, tail: number): { log: Log; tick: number } {
   const log = useRef(new Log());
   const [tick, setTick] = useState(0);
   useEffect(() => {
@@ -99,7 +99,7 @@ function useLog(id: number, instance: string, attempts: string, tail: number, li
     };
     void read();
     return () => { control.abort(); cancelAnimationFrame(frame); };
-  }, [id, instance, attempts, tail, live]);
+  }, [id, instance, tail]);
   return { log: log.current, tick };
 }
 
@@ -123,7 +123,7 @@ export function LogView({ task }: { task: Task }) {
   const [hitAt, setHitAt] = useState(-1);
   const [view, setView] = useState({ top: 0, height: 420 });
   const box = useRef<HTMLDivElement>(null);
-  const { log, tick } = useLog(task.id, instance, '', tail, task.ended_at === null);
+  const { log, tick } = useLog(task.id, instance, tail);
   const all = log.all();
   const needle = word.toLowerCase();
   const hits = needle ? all.reduce<number[]>((found, line, i) => { if (line.text.toLowerCase().includes(needle)) found.push(i); return found; }, []) : [];
