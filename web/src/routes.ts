@@ -12,6 +12,7 @@ import { QueueView } from './views/queue';
 import { SubmitView } from './views/submit';
 import { TaskView } from './views/task';
 import { TasksView } from './views/tasks';
+import { UsageView } from './views/usage';
 
 export interface Route {
   path: string; title: string; view: ComponentType;
@@ -35,6 +36,7 @@ export const routes: Route[] = [
   { path: '/new/pool', title: 'Create a pool', view: NewPoolView, admin: true },
   { path: '/nodes', title: 'Nodes', nav: 'Nodes', key: 'n', view: NodesView },
   { path: '/nodes/:name', title: 'Node', view: NodeView },
+  { path: '/usage', title: 'Usage', nav: 'Usage', key: 'u', view: UsageView },
   { path: '/admin', title: 'Administration', nav: 'Admin', key: 'a', view: AdminView, admin: true },
   { path: '/admin/:tab', title: 'Administration', view: AdminView, admin: true },
 ];
