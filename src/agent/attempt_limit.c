@@ -59,11 +59,11 @@ void attempt_limit_end(struct attempt *attempt)
     if (attempt->cgroup == NULL) {
         return;
     }
-    struct cgroup_use use;
-    cgroup_limit_use(sup->cgroups, attempt->cgroup, &use);
-    attempt->cpu_ms = use.cpu_ms > attempt->cpu_ms ? use.cpu_ms : attempt->cpu_ms;
+    struct cgroup_end end;
+    cgroup_limit_end(sup->cgroups, attempt->cgroup, &end);
+    attempt->cpu_ms = end.cpu_ms > attempt->cpu_ms ? end.cpu_ms : attempt->cpu_ms;
     /* A task that goes on after the kernel ended one of its processes has not failed. */
-    if (attempt->exit_code != 0 && cgroup_limit_exceeded(sup->cgroups, attempt->cgroup)) {
+    if (attempt->exit_code != 0 && end.exceeded) {
         attempt->out_of_memory = true;
         attempt->memory_peak = attempt->memory_limit;
     }

@@ -240,7 +240,6 @@ struct cgroup *cgroup_take(struct cgroups *groups)
             return NULL;
         }
     }
-    cgroup_limit_counters(groups, group);
     return group;
 }
 

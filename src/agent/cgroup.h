@@ -75,8 +75,15 @@ void cgroup_kill(const struct cgroups *groups, struct cgroup *group);
 void cgroup_limit_use(const struct cgroups *groups, const struct cgroup *group,
                       struct cgroup_use *ret);
 
-/* Did the kernel end a process since the cgroup was taken, because the cgroup was over its memory? */
-bool cgroup_limit_exceeded(const struct cgroups *groups, const struct cgroup *group);
+/* What a cgroup used between cgroup_take() and the end of its last process. */
+struct cgroup_end {
+    uint64_t cpu_ms;
+    bool exceeded; /* the kernel ended a process, because the cgroup was over its memory */
+};
+
+/* Call once, when no process is left. The counters of the kernel go on; the next use of the cgroup begins with what they say now, so
+ * that cgroup_take() reads no files. */
+void cgroup_limit_end(const struct cgroups *groups, struct cgroup *group, struct cgroup_end *ret);
 
 /* Sends SIGKILL to all processes in the cgroups of a dead supervisor, then removes the empty
  * cgroups. False: some process has not ended yet; call again. */

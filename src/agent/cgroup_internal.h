@@ -15,7 +15,6 @@ struct cgroup {
     int dir_fd;    /* the directory in the unified tree; -1: there is no such tree */
     int events_fd; /* its file cgroup.events; -1 likewise */
     bool killed;
-    bool used;                   /* an attempt has had it */
     struct cgroup_limits limits; /* what is set in the kernel */
     uint64_t cpu_ms_before;      /* what earlier tasks used of this cgroup */
     uint64_t oom_kills_before;
@@ -34,6 +33,3 @@ void cgroup_path(const struct cgroup_tree *tree, const struct cgroup *group, cha
 
 /* The tree that has the controller, or NULL. */
 const struct cgroup_tree *cgroup_tree_of(const struct cgroups *groups, unsigned controller);
-
-/* Notes what the counters of the cgroup say now, for the next task. */
-void cgroup_limit_counters(const struct cgroups *groups, struct cgroup *group);

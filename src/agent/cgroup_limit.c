@@ -171,25 +171,25 @@ static bool memory_read(const struct cgroups *groups, const struct cgroup *group
     return true;
 }
 
-void cgroup_limit_counters(const struct cgroups *groups, struct cgroup *group)
+static uint64_t since(uint64_t now, uint64_t before)
 {
-    if (group->used) { /* the counters of a new cgroup are 0 */
-        group->cpu_ms_before = cpu_ms_read(groups, group);
-        group->oom_kills_before = oom_kills_read(groups, group);
-    }
-    group->used = true;
+    return now > before ? now - before : 0;
 }
 
 void cgroup_limit_use(const struct cgroups *groups, const struct cgroup *group,
                       struct cgroup_use *ret)
 {
-    const uint64_t cpu_ms = cpu_ms_read(groups, group);
-    *ret = (struct cgroup_use){0};
-    ret->cpu_ms = cpu_ms > group->cpu_ms_before ? cpu_ms - group->cpu_ms_before : 0;
+    *ret = (struct cgroup_use){.cpu_ms = since(cpu_ms_read(groups, group), group->cpu_ms_before)};
     ret->memory_known = memory_read(groups, group, &ret->memory_bytes);
 }
 
-bool cgroup_limit_exceeded(const struct cgroups *groups, const struct cgroup *group)
+void cgroup_limit_end(const struct cgroups *groups, struct cgroup *group, struct cgroup_end *ret)
 {
-    return oom_kills_read(groups, group) > group->oom_kills_before;
+    const uint64_t cpu_ms = cpu_ms_read(groups, group);
+    const uint64_t kills =
+        group->limits.memory_bytes == 0 ? group->oom_kills_before : oom_kills_read(groups, group);
+    ret->cpu_ms = since(cpu_ms, group->cpu_ms_before);
+    ret->exceeded = kills > group->oom_kills_before;
+    group->cpu_ms_before = cpu_ms;
+    group->oom_kills_before = kills;
 }

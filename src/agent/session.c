@@ -34,11 +34,9 @@ static void connect_due(void *ctx)
 /* Why the node is out of service; "": it is in service. */
 static const char *trouble_of(const struct agent *agent)
 {
-    if (agent->crash_trouble[0] == '\0' && agent->ground_trouble[0] == '\0') {
-        return agent->gpu_trouble;
-    }
     return agent->crash_trouble[0] != '\0'    ? agent->crash_trouble
            : agent->ground_trouble[0] != '\0' ? agent->ground_trouble
+           : agent->gpu_trouble[0] != '\0'    ? agent->gpu_trouble
                                               : health_trouble(agent->health);
 }
 

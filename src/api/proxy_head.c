@@ -2,6 +2,8 @@
  * chunks and closes at the end; a WebSocket needs 1.1. SPDX-License-Identifier: Apache-2.0 */
 #include "api/proxy_head.h"
 
+#include "io/http_head.h"
+
 #include <string.h>
 #include <strings.h>
 
@@ -100,8 +102,9 @@ static bool field_read(struct str line, struct arena *arena, struct proxy_head *
     struct str value = {NULL, 0};
     const struct str name = str_cut(line, ':', &value);
     uint64_t number;
-    if (value.p == NULL || name.len == 0 || head->count == PROXY_FIELDS_MAX ||
-        memchr(line.p, '\r', line.len) != NULL || memchr(line.p, '\0', line.len) != NULL) {
+    if (value.p == NULL || !http_head_is_token(name.p, name.len) ||
+        head->count == PROXY_FIELDS_MAX || memchr(line.p, '\r', line.len) != NULL ||
+        memchr(line.p, '\0', line.len) != NULL) {
         return false;
     }
     value = str_trim(value);

@@ -171,7 +171,7 @@ static must_use enum err head_take(struct tar_reader *reader, struct error *e)
     if (++reader->entries > TAR_ENTRIES_MAX) {
         return fail(e, ERR_LIMIT, "the archive has more than %d entries", TAR_ENTRIES_MAX);
     }
-    (void)strncpy(reader->name, name, sizeof reader->name - 1);
+    (void)str_copy(reader->name, sizeof reader->name, name);
     reader->left = size;
     reader->pad = tar_pad(size);
     reader->bytes += size;

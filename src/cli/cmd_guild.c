@@ -43,6 +43,13 @@ static int signals_open(void)
 
 /* ---- the loop ---- */
 
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
 /* What one descriptor of session_wait() belongs to. */
 struct waited {
     struct guild_entry *entry;
@@ -71,7 +78,8 @@ static size_t descriptors(const struct guild_session *session, struct pollfd *fd
 
 static int wait_ms(const struct guild_session *session)
 {
-    int64_t ms = session->flags.poll_ms;
+    int64_t ms = session->look_at_ms - now_ms();
+    ms = session->ended || ms < 0 ? 0 : ms;
     const int due_ms = guild_screen_due_ms();
     ms = session->remote != NULL && ms > REMOTE_LOOK_MS ? REMOTE_LOOK_MS : ms;
     return (int)(due_ms >= 0 && due_ms < ms ? due_ms : ms);
@@ -112,15 +120,25 @@ static void idle_say(struct guild_session *session)
     session->idle_said = !busy;
 }
 
+/* Looks at the home when a run has ended, and else as often as the flag says: output alone is no reason to look. */
+static void session_look(struct guild_session *session)
+{
+    if (session->remote != NULL) {
+        guild_remote_look(session);
+    }
+    if (session->ended || now_ms() >= session->look_at_ms) {
+        session->ended = false;
+        guild_look_scan(session);
+        guild_pass_run(session);
+        session->look_at_ms = now_ms() + session->flags.poll_ms;
+    }
+}
+
 /* Returns false when a signal ended the loop. */
 static bool session_loop(struct guild_session *session, int signals)
 {
     for (;;) {
-        if (session->remote != NULL) {
-            guild_remote_look(session);
-        }
-        guild_look_scan(session);
-        guild_pass_run(session);
+        session_look(session);
         /* A run that ended meanwhile may be what another run waits for: look again before the end. */
         if (session->flags.once && !guild_pass_busy(session)) {
             guild_look_scan(session);

@@ -11,8 +11,9 @@
 #include "compat/guild/guild_words.h"
 
 #include <string.h>
+#include <time.h>
 
-enum { NAMES_TEXT_MAX = 2000 };
+enum { NAMES_TEXT_MAX = 2000, JUDGE_AGAIN_S = 2 };
 
 void guild_look_leave(struct guild_session *session, struct guild_entry *entry, bool warn,
                       const char *why)
@@ -168,6 +169,19 @@ static void judge(struct guild_session *session, struct guild_entry *entry)
     }
 }
 
+/* A run that was left for what its own attributes say is read again after a moment only: the user may have changed its tags. */
+static bool judge_due(const struct guild_session *session, struct guild_entry *entry)
+{
+    const bool own = entry->run.upstream_count == 0 && !session->flags.wait_for_running;
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    if (entry->stage == GUILD_STAGE_LEFT && own && now.tv_sec < entry->judge_at_s) {
+        return false;
+    }
+    entry->judge_at_s = now.tv_sec + JUDGE_AGAIN_S;
+    return true;
+}
+
 /* ---- the scan ---- */
 
 static struct guild_entry *entry_new(struct guild_session *session, const char *id)
@@ -249,7 +263,8 @@ void guild_look_scan(struct guild_session *session)
         entry->order = (uint32_t)i + 1;
         if (!entry->seen && entry->stage < GUILD_STAGE_TAKING) {
             lost(session, entry);
-        } else if (entry->stage <= GUILD_STAGE_LEFT && !entry->retaken) {
+        } else if (entry->stage <= GUILD_STAGE_LEFT && !entry->retaken &&
+                   judge_due(session, entry)) {
             judge(session, entry);
         }
     }

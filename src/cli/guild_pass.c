@@ -26,6 +26,7 @@ static void task_over(struct guild_session *session, struct guild_entry *entry, 
     entry->remote = 0;
     guild_runner_done(entry);
     session->again = true;
+    session->ended = true;
 }
 
 void guild_pass_step(struct guild_session *session, struct guild_entry *entry,

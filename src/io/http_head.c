@@ -34,7 +34,7 @@ struct walk {
     bool seen[SINGLE_COUNT];
 };
 
-static bool is_token(const char *name, size_t len)
+bool http_head_is_token(const char *name, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
         const char c = name[i];
@@ -91,7 +91,7 @@ static enum MHD_Result field_walk(void *cls, enum MHD_ValueKind kind, const char
     after += strspn(after, " \t");
     if (value != after) {
         walk->fault = layout_fault;
-    } else if (!is_token(name, name_len)) {
+    } else if (!http_head_is_token(name, name_len)) {
         walk->fault = "the name of a header has a character that is not allowed";
     } else if (has_control(value, value_len)) {
         walk->fault = "the value of a header has a control character";

@@ -10,6 +10,7 @@
 void server_pages_listen(struct server *server, const struct http_server_options *like)
 {
     struct http_server_options options = *like;
+    options.inherited = 0; /* the socket that the parent gave is the API's */
     struct error e;
     const uint16_t port = http_server_port(server->http);
     options.port = port < UINT16_MAX ? (uint16_t)(port + 1) : 0;

@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import tempfile
 
 import pytest
 from conftest import environment
@@ -14,24 +15,21 @@ def task_user():
 
 
 @pytest.fixture
-def served(weir_factory, tmp_path):
-    """A Guild whose weir commands find a running Weir, and whose home the tasks may write."""
+def served(weir_factory):
+    """A Guild whose weir commands find a running Weir. pytest closes its own directories to other users whenever a test run begins."""
     weir = weir_factory("--slots", "3", "--resources", "foo=7")
-    guild = Guild(environment("guild", *PACKAGES), tmp_path)
-    guild.env.update({"WEIR_SERVER": weir.url, "WEIR_TOKEN": weir.token})
-    guild.weir_server = weir
-    return guild
+    with tempfile.TemporaryDirectory(prefix="weir-guild-", ignore_cleanup_errors=True) as place:
+        os.chmod(place, 0o755)
+        guild = Guild(environment("guild", *PACKAGES), place)
+        guild.env.update({"WEIR_SERVER": weir.url, "WEIR_TOKEN": weir.token})
+        guild.weir_server = weir
+        yield guild
 
 
 def open_home(guild):
-    """The tasks' user may write what is in the home now, and enter the directories above it."""
+    """The tasks' user may write what is in the home now."""
     if task_user():
         subprocess.run(["chown", "-R", task_user(), guild.home], check=True)
-        at = guild.home.parent
-        while at != at.parent:
-            if not at.stat().st_mode & 1:
-                at.chmod(at.stat().st_mode | 0o011)
-            at = at.parent
 
 
 def stage(guild, *argv):

@@ -7,6 +7,7 @@ import os
 import pathlib
 import queue
 import select
+import shutil
 import socket
 import subprocess
 import sys
@@ -319,7 +320,7 @@ print('result', task.state, task.stdout().strip()); pool.close()
 
 
 @pytest.mark.timeout(600)
-def test_killed_servers_break_no_client(tmp_path_factory):
+def test_killed_servers_break_no_client():
     kills = 20 if LONG else 4
     root = pathlib.Path(tempfile.mkdtemp(prefix="weir-clients-"))
     root.chmod(0o711)
@@ -368,6 +369,33 @@ print([ended(t, 200).stdout() for t in tasks] == [f'{n}-{{i}}\\n' for i in range
     assert [sdk.finish(p, 300).strip() for p in programs] == ["True"] * 8
 
 
+# ---- containers ----
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("busybox") or not (shutil.which("crun") or shutil.which("runc")),
+                    reason="needs root, busybox, and crun or runc")
+def test_a_command_runs_in_its_image(weir_factory):
+    images = pathlib.Path(tempfile.mkdtemp(prefix="weir-images-"))
+    try:
+        images.chmod(0o755)
+        root = images / "rootfs"
+        for name in ["bin", "etc", "proc", "dev", "sys", "tmp"]:
+            (root / name).mkdir(parents=True)
+        shutil.copy(shutil.which("busybox"), root / "bin/busybox")
+        for name in ["sh", "cat", "echo", "tr"]:
+            (root / "bin" / name).symlink_to("busybox")
+        (root / "etc/image").write_text("the image\n")
+        weir = weir_factory("--slots", "1", "--image-dirs", str(images))
+        got = sdk.check(weir, f"""
+            task = task_of(conn, 'docker-batch', '4-5', 'cat /etc/image; echo $INSTANCE_ID'); task.constants['DOCKER_REPO'] = 'dir:{root}'
+            task.submit(); ended(task)
+            bad = task_of(conn, 'docker-batch', 1, 'true'); bad.constants['DOCKER_REPO'] = 'dir:/etc'; bad.submit(); ended(bad)
+            print(json.dumps([task.state, task.stdout(), task.stderr(), bad.state, bad.stderr()]))""")
+        assert got[:3] == ["Success", "the image\n4\nthe image\n5\n", ""]
+        assert got[3] == "Failure" and "outside --image-dirs" in got[4]
+    finally:
+        shutil.rmtree(images)
+
+
 # ---- errors and the account ----
 
 def test_the_exceptions_of_the_real_service(server):
@@ -375,7 +403,6 @@ def test_the_exceptions_of_the_real_service(server):
         pool = conn.create_pool('x', 'docker-batch', 0)
         gone = '00000000-0000-8000-8000-000000000000'
         bad_pool = task_of(conn, 'docker-batch', 1, 'true'); bad_pool._pool_uuid = gone; bad_pool._profile = None
-        image = task_of(conn, 'docker-batch', 1, 'true'); image.constants['DOCKER_REPO'] = 'library/none-there-is'
         print(json.dumps([
             raises(MissingPoolException, lambda: conn.retrieve_pool(gone)),
             raises(MissingTaskException, lambda: conn.retrieve_task(gone)),

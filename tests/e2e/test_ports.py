@@ -125,3 +125,20 @@ def test_programs_pages_and_websockets_over_tls():
         connection.close()
     finally:
         site.close()
+
+
+def test_an_answer_with_a_name_that_is_none_does_not_reach_the_browser(weir):
+    site = weir("--slots", "2")
+    serve = (
+        "import os, socket\n"
+        "door = socket.create_server(('127.0.0.1', int(os.environ['WEIR_PORT'])))\n"
+        "for name in (b'A\\tB', b'Set-Cookie ', b'A B', b'Fine'):\n"
+        "    conn = door.accept()[0]\n"
+        "    conn.recv(65536)\n"
+        "    conn.sendall(b'HTTP/1.0 200 OK\\r\\n' + name + b': weir_session=x\\r\\n\\r\\nhello')\n"
+        "    conn.close()\n"
+    )
+    task = site.submit(PYTHON, "-c", serve)
+    site.wait_until(lambda: "nothing listens" not in (answer := get(site, task))[1] and answer[0] == 502, "the first answer")
+    assert [get(site, task)[0] for _ in range(3)] == [502, 502, 200]
+    assert site.api("GET", "tasks").status == 200  # the server is there

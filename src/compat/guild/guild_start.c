@@ -23,6 +23,8 @@ enum {
     EXIT_NOT_STARTED = 127,
     GUILD_BEGIN_MS = 60000, /* for Guild to take the run after it was started */
     LOOK_MS = 5,
+    END_TRIES = 30,
+    END_PAUSE_S = 1,
     ENV_MAX = 16384,
 };
 
@@ -180,17 +182,34 @@ static enum err attributes_begin(const struct guild_run *run, const char *const 
                        : r;
 }
 
+static bool is_gone(const char *dir)
+{
+    return access(dir, F_OK) != 0 && errno == ENOENT;
+}
+
+/* Writes what Guild writes at the end of a run. */
+static enum err attributes_end(const struct guild_run *run, int code, struct arena *arena,
+                               struct error *e)
+{
+    enum err r = guild_attrs_put_number(arena, run->dir, "exit_status", code, e);
+    r = r == ERR_OK ? guild_attrs_put_number(arena, run->dir, "stopped", guild_attrs_now_us(), e)
+                    : r;
+    return r == ERR_OK ? guild_attrs_remove(arena, run->dir, "LOCK", e) : r;
+}
+
 struct guild_told guild_start_ended(const struct guild_run *run, const struct guild_start *start,
                                     int status, bool record, struct arena *arena)
 {
     const int code = WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
     if (record) {
         struct error e;
-        enum err r = guild_attrs_put_number(arena, run->dir, "exit_status", code, &e);
-        r = r == ERR_OK
-                ? guild_attrs_put_number(arena, run->dir, "stopped", guild_attrs_now_us(), &e)
-                : r;
-        r = r == ERR_OK ? guild_attrs_remove(arena, run->dir, "LOCK", &e) : r;
+        enum err r = attributes_end(run, code, arena, &e);
+        /* A full disk or a file server that restarts must not cost the run its exit status. */
+        for (int tries = 0; r != ERR_OK && tries < END_TRIES && !is_gone(run->dir); tries++) {
+            const struct timespec pause = {.tv_sec = END_PAUSE_S};
+            (void)nanosleep(&pause, NULL);
+            r = attributes_end(run, code, arena, &e);
+        }
         if (r != ERR_OK) {
             inert_print_error("weir guild", &e);
         }
