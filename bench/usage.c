@@ -210,6 +210,36 @@ static int questions(const char *dir)
     return missed;
 }
 
+static void span_count(void *ctx, const struct store_span *span)
+{
+    (void)span;
+    ++*(size_t *)ctx;
+}
+
+/* The bars of a day, a week and 31 days, for the timeline; with 2,000 bars as the API asks. */
+static int timelines(const char *dir)
+{
+    static const int days[] = {1, 7, 31};
+    int missed = 0;
+    for (size_t i = 0; i < sizeof days / sizeof *days; i++) {
+        struct error e;
+        struct store_reader *reader;
+        struct store_span_query query = {.since_ms = BEGIN_MS + 100 * STORE_DAY_MS, .limit = 2000};
+        size_t rows = 0;
+        bool more;
+        char what[64];
+        query.until_ms = query.since_ms + days[i] * STORE_DAY_MS;
+        check(store_reader_open(dir, &reader, &e), &e);
+        const struct span start = now();
+        check(store_usage_spans(reader, &query, span_count, &rows, &more, &e), &e);
+        const struct span took = since(start);
+        store_reader_close(reader);
+        (void)snprintf(what, sizeof what, "timeline of %d days, %zu bars", days[i], rows);
+        missed += report(what, took);
+    }
+    return missed;
+}
+
 static void task_count(void *ctx, const struct store_history *row)
 {
     (void)row;
@@ -258,6 +288,6 @@ int main(int argc, char **argv)
     if (tasks > 0) {
         fill(argv[1], tasks);
     }
-    const int missed = questions(argv[1]) + lists(argv[1]);
+    const int missed = questions(argv[1]) + timelines(argv[1]) + lists(argv[1]);
     return missed == 0 ? 0 : 1;
 }
