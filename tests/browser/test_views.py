@@ -2,7 +2,7 @@
 
 import pytest
 
-from page_checks import PICTURES, check_focus, check_page, wait_for_texts
+from page_checks import OVERFLOW, PICTURES, check_focus, check_page, wait_for_texts
 
 # Name, address, what must be read there.
 VIEWS = [
@@ -44,6 +44,14 @@ def test_view(site, tab_of, name, path, texts):
 @pytest.mark.parametrize("path", ["/", "/tasks", "/tasks/1", "/submit", "/pools/burst", "/admin"])
 def test_tab_goes_through_the_page_in_its_order(site, tab_of, path):
     check_focus(tab_of(site).open(path))
+
+
+@pytest.mark.parametrize("path", ["/", "/timeline", "/usage"])
+def test_nothing_is_wider_than_the_page(site, tab_of, path):
+    page = tab_of(site).open(path)
+    for width in (480, 641, 768, 1001, 1024, 1181, 1280):
+        page.set_viewport_size({"width": width, "height": 700})
+        assert page.evaluate(OVERFLOW) == [], width
 
 
 def test_home_is_drawn_within_a_second(site, tab_of):
