@@ -6,12 +6,13 @@
 #include "base/str.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { PROCS_BYTES_MAX = 1024 * 1024 };
+enum { PROCS_BYTES_MAX = 1024 * 1024, MEMORY_PROCS_MAX = 1024 };
 
 static int file_open(const char *dir, const char *name, int flags)
 {
@@ -62,20 +63,62 @@ bool cgroup_file_key(const char *text, const char *key, uint64_t *ret)
     return false;
 }
 
-size_t cgroup_file_kill(const char *dir, const char *name)
+/* Calls `each` with the processes of the list, `most` of them at most. Returns how many; -1: the list
+ * cannot be read. */
+static ssize_t procs_walk(const char *dir, const char *name, ssize_t most,
+                          void (*each)(pid_t pid, void *context), void *context)
 {
     auto_free(freep) char *text = xmalloc(PROCS_BYTES_MAX);
     if (!cgroup_file_read(dir, name, text, PROCS_BYTES_MAX)) {
-        return 0;
+        return -1;
     }
-    size_t count = 0;
+    ssize_t count = 0;
     struct str rest = str_of(text);
-    while (rest.p != NULL && rest.len > 0) {
+    while (rest.p != NULL && rest.len > 0 && count < most) {
         uint64_t pid;
         if (str_to_u64(str_cut(rest, '\n', &rest), &pid) && pid > 1) {
-            (void)kill((pid_t)pid, SIGKILL);
+            each((pid_t)pid, context);
             count++;
         }
     }
     return count;
+}
+
+static void process_kill(pid_t pid, void *context)
+{
+    (void)context;
+    (void)kill(pid, SIGKILL);
+}
+
+size_t cgroup_file_kill(const char *dir, const char *name)
+{
+    const ssize_t count = procs_walk(dir, name, SSIZE_MAX, process_kill, NULL);
+    return count > 0 ? (size_t)count : 0;
+}
+
+/* The second number of proc(5)'s statm is the resident memory in pages. */
+static void process_memory_add(pid_t pid, void *context)
+{
+    uint64_t *sum = context;
+    char dir[32];
+    char text[128];
+    uint64_t pages = 0;
+    (void)snprintf(dir, sizeof dir, "/proc/%d", (int)pid);
+    if (cgroup_file_read(dir, "statm", text, sizeof text)) {
+        struct str rest = str_of(text);
+        (void)str_cut(rest, ' ', &rest);
+        if (rest.p != NULL && str_to_u64(str_cut(rest, ' ', &rest), &pages)) {
+            *sum += pages * (uint64_t)sysconf(_SC_PAGESIZE);
+        }
+    }
+}
+
+bool cgroup_file_memory(const char *dir, const char *name, uint64_t *ret)
+{
+    uint64_t sum = 0;
+    if (procs_walk(dir, name, MEMORY_PROCS_MAX, process_memory_add, &sum) < 0) {
+        return false;
+    }
+    *ret = sum;
+    return true;
 }

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 enum { CGROUP_LINE_MAX = 4096 };
 
@@ -18,3 +19,7 @@ bool cgroup_file_key(const char *text, const char *key, uint64_t *ret);
 
 /* Sends SIGKILL to each process that the file lists, and returns how many there are. */
 size_t cgroup_file_kill(const char *dir, const char *name);
+
+/* Adds up the resident memory of the processes that the file lists, at most the first 1,024 of them.
+ * False: the list cannot be read. */
+bool cgroup_file_memory(const char *dir, const char *name, uint64_t *ret);

@@ -148,7 +148,8 @@ static uint64_t oom_kills_read(const struct cgroups *groups, const struct cgroup
 }
 
 /* Memory that the processes themselves asked for. Pages of files are left out: the kernel gives them
- * up before anybody is short of memory. */
+ * up before anybody is short of memory. Where no tree counts memory (a version 2 tree whose owner
+ * passes no controllers down), the memory of the processes is added up. */
 static bool memory_read(const struct cgroups *groups, const struct cgroup *group, uint64_t *ret)
 {
     char path[CGROUP_PATH_MAX];
@@ -157,7 +158,8 @@ static bool memory_read(const struct cgroups *groups, const struct cgroup *group
     uint64_t shared = 0;
     const struct cgroup_tree *tree = cgroup_tree_of(groups, CGROUP_MEMORY);
     if (tree == NULL) {
-        return false;
+        cgroup_path(&groups->layout.trees[0], group, path);
+        return cgroup_file_memory(path, "cgroup.procs", ret);
     }
     cgroup_path(tree, group, path);
     if (!cgroup_file_read(path, "memory.stat", text, sizeof text)) {

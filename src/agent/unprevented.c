@@ -41,9 +41,13 @@ void unprevented_tell(struct agent *agent)
         held = has ? list_add(agent, held, each[i].name) : held;
         missing = has ? missing : list_add(agent, missing, each[i].name);
     }
+    const bool idle = held[0] == '\0' && agent->cgroup_mode != CGROUP_MODE_NONE;
     agent->node.limits =
         arena_fmt(&agent->arena, "cgroups %s%s%s", cgroup_layout_mode_name(agent->cgroup_mode),
-                  held[0] == '\0' ? "" : ": ", held);
+                  held[0] != '\0' ? ": "
+                  : idle          ? ", without the controllers cpu, memory and pids"
+                                  : "",
+                  held);
     agent->node.unprevented = by_account(agent);
     if (missing[0] != '\0') {
         agent->node.unprevented = arena_fmt(&agent->arena, "%.200s; more %s than a task holds",
