@@ -4,6 +4,7 @@
 #include "agent/agent.h"
 
 #include "agent/agent_internal.h"
+#include "agent/before.h"
 #include "agent/box_order.h"
 #include "agent/dirs.h"
 #include "agent/health.h"
@@ -162,7 +163,8 @@ static must_use enum err run_as_check(struct agent *agent, struct error *e)
 
 static must_use enum err agent_begin(struct agent *agent, struct error *e)
 {
-    enum err r = identity_read(&agent->options, &agent->arena, &agent->node, e);
+    enum err r =
+        identity_read(&agent->options, &agent->arena, &agent->node, &agent->device_serials, e);
     r = r == ERR_OK ? run_as_check(agent, e) : r;
     if (r == ERR_OK) {
         box_order_labels(&agent->options, &agent->arena, &agent->node);
@@ -173,6 +175,7 @@ static must_use enum err agent_begin(struct agent *agent, struct error *e)
         return r;
     }
     agent->inbox = mailbox_new(INBOX_MAX);
+    agent->before = before_new(agent);
     r = asker_new(&agent->options, &agent->asker, e);
     r = r == ERR_OK ? keeper_begin(agent, e) : r;
     if (r == ERR_OK) {
@@ -216,6 +219,7 @@ static bool agent_end(struct agent *agent)
         inbox_message_free(message);
     }
     health_free(agent->health);
+    before_free(agent->before);
     keeper_end(agent);
     session_end(agent);
     loop_timer_free(agent->lock_timer);

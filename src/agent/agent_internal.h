@@ -20,7 +20,7 @@
 #include "io/loop.h"
 
 /* Why the agent asked the supervisor for its list of attempts. The values are bits. */
-enum listing { LISTING_HELLO = 1, LISTING_CUT_OFF = 2 };
+enum listing { LISTING_HELLO = 1, LISTING_CUT_OFF = 2, LISTING_BEFORE = 4 };
 
 struct agent {
     struct agent_options options;
@@ -37,6 +37,8 @@ struct agent {
     int lock_fd;
     struct loop_timer *lock_timer; /* the next look at the lock */
     struct health *health;         /* NULL: the site has no check of its own */
+    struct before *before;         /* what the node was when its tasks began */
+    const char *device_serials;    /* of the node's devices; "": unknown */
 
     /* Members of keeper.c. */
     struct supclient *supervisor; /* NULL: no supervisor is connected */

@@ -55,7 +55,7 @@ must_use enum err hardware_read(int64_t fake_gpus, struct arena *arena, struct h
     }
     int cores = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE);
     int threads = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PU);
-    struct hardware hardware = {.device_model = "", .arch = ""};
+    struct hardware hardware = {.device_model = "", .device_serials = "", .arch = ""};
     hardware.threads = threads > 0 ? (uint32_t)threads : 1;
     hardware.cores = cores > 0 ? (uint32_t)cores : hardware.threads;
     /* The memory is the kernel's own figure. hwloc adds up what the firmware says of each NUMA

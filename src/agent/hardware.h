@@ -13,6 +13,7 @@ struct hardware {
     uint32_t device_count;
     int64_t device_memory_bytes; /* of the smallest GPU; 0: unknown */
     const char *device_model;    /* of the first GPU; "": no GPU */
+    const char *device_serials;  /* what tells each GPU from another, between blanks; "": unknown */
     const char *arch;            /* for example "x86_64" */
     bool infiniband;             /* the machine has an InfiniBand adapter */
     const char *instance_type;   /* what the cloud calls the machine; "": unknown */

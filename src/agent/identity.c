@@ -93,7 +93,7 @@ static const char *name_default(struct arena *arena)
 }
 
 must_use enum err identity_read(const struct agent_options *options, struct arena *arena,
-                                struct node_spec *ret, struct error *e)
+                                struct node_spec *ret, const char **ret_serials, struct error *e)
 {
     struct hardware hardware;
     struct node_spec spec = {.address = "", .version = WEIR_VERSION};
@@ -124,6 +124,7 @@ must_use enum err identity_read(const struct agent_options *options, struct aren
     }
     spec.boot_id = boot_id.p;
     *ret = spec;
+    *ret_serials = hardware.device_serials;
     return ERR_OK;
 }
 

@@ -7,9 +7,10 @@
 #include "base/fail.h"
 #include "core/model/spec.h"
 
-/* Texts and lists are in the arena. The supervisor's id and the address are left empty. */
+/* Texts and lists are in the arena. The supervisor's id and the address are left empty. `ret_serials` tells each device
+ * from another; "": unknown. */
 must_use enum err identity_read(const struct agent_options *options, struct arena *arena,
-                                struct node_spec *ret, struct error *e);
+                                struct node_spec *ret, const char **ret_serials, struct error *e);
 
 /* Reads "foo=7 bar=0.5 memory=8Gi", separated by blanks or commas. The names slots, cpu and memory
  * replace the values of `ret`. ERR_INVALID names the wrong entry. */

@@ -4,6 +4,7 @@
 
 #include "agent/agent_internal.h"
 #include "agent/agent_use.h"
+#include "agent/before.h"
 
 #include "agent/cgroup.h"
 #include "agent/crashes.h"
@@ -109,6 +110,7 @@ static void listed(struct agent *agent)
     if ((why & LISTING_CUT_OFF) != 0) {
         all_stop(agent);
     }
+    before_listed(agent->before);
     if ((why & LISTING_HELLO) != 0) {
         session_listed(agent);
     }

@@ -22,6 +22,7 @@ typedef int (*nvml_plain_fn)(void);
 typedef int (*nvml_count_fn)(unsigned *count);
 typedef int (*nvml_handle_fn)(unsigned index, void **device);
 typedef int (*nvml_name_fn)(void *device, char *name, unsigned len);
+typedef int (*nvml_uuid_fn)(void *device, char *uuid, unsigned len);
 typedef int (*nvml_memory_fn)(void *device, struct nvml_memory *memory);
 
 struct nvml {
@@ -31,6 +32,7 @@ struct nvml {
     nvml_handle_fn handle;
     nvml_name_fn name;
     nvml_memory_fn memory;
+    nvml_uuid_fn uuid; /* NULL: an old driver */
 };
 
 static bool symbols_load(void *library, struct nvml *ret)
@@ -42,8 +44,21 @@ static bool symbols_load(void *library, struct nvml *ret)
     *(void **)(void *)&ret->handle = dlsym(library, "nvmlDeviceGetHandleByIndex_v2");
     *(void **)(void *)&ret->name = dlsym(library, "nvmlDeviceGetName");
     *(void **)(void *)&ret->memory = dlsym(library, "nvmlDeviceGetMemoryInfo");
+    *(void **)(void *)&ret->uuid = dlsym(library, "nvmlDeviceGetUUID");
     return ret->init != NULL && ret->shutdown != NULL && ret->count != NULL &&
            ret->handle != NULL && ret->name != NULL && ret->memory != NULL;
+}
+
+/* A device whose UUID is unknown is told by a dash. */
+static void serial_add(const struct nvml *nvml, void *device, struct arena *arena,
+                       struct hardware *ret)
+{
+    char uuid[NVML_NAME_MAX] = "-";
+    if (nvml->uuid != NULL && nvml->uuid(device, uuid, sizeof uuid) == NVML_OK) {
+        uuid[sizeof uuid - 1] = '\0';
+        ret->device_serials = arena_fmt(arena, "%s%s%s", ret->device_serials,
+                                        ret->device_serials[0] == '\0' ? "" : " ", uuid);
+    }
 }
 
 static void devices_read(const struct nvml *nvml, struct arena *arena, struct hardware *ret)
@@ -61,6 +76,7 @@ static void devices_read(const struct nvml *nvml, struct arena *arena, struct ha
         if (nvml->handle(i, &device) != NVML_OK) {
             continue;
         }
+        serial_add(nvml, device, arena, ret);
         if (ret->device_model[0] == '\0' && nvml->name(device, name, sizeof name) == NVML_OK) {
             name[sizeof name - 1] = '\0';
             ret->device_model = arena_str(arena, name);

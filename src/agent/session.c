@@ -5,6 +5,7 @@
 #include "agent/session.h"
 
 #include "agent/agent_internal.h"
+#include "agent/before.h"
 #include "agent/box_order.h"
 #include "agent/health.h"
 #include "agent/keeper.h"
@@ -34,10 +35,11 @@ static void connect_due(void *ctx)
 /* Why the node is out of service; "": it is in service. */
 static const char *trouble_of(const struct agent *agent)
 {
-    return agent->crash_trouble[0] != '\0'    ? agent->crash_trouble
-           : agent->ground_trouble[0] != '\0' ? agent->ground_trouble
-           : agent->gpu_trouble[0] != '\0'    ? agent->gpu_trouble
-                                              : health_trouble(agent->health);
+    return agent->crash_trouble[0] != '\0'            ? agent->crash_trouble
+           : agent->ground_trouble[0] != '\0'         ? agent->ground_trouble
+           : agent->gpu_trouble[0] != '\0'            ? agent->gpu_trouble
+           : before_trouble(agent->before)[0] != '\0' ? before_trouble(agent->before)
+                                                      : health_trouble(agent->health);
 }
 
 void session_trouble(struct agent *agent)

@@ -109,10 +109,13 @@ int cmd_auth_token_delete(struct cli *cli);
 
 int cmd_data_config_check(struct cli *cli);
 int cmd_data_config_init(struct cli *cli);
+/* Reads a file of at most 4 MiB. */
+enum err cmd_data_config_text(const char *path, struct buf *out, struct error *e);
 /* Reads a server file into `text`. Returns 0, or the exit status of the command: then the problems of the file are on standard error. */
 int cmd_data_config_load(struct cli *cli, const char *path, struct buf *text);
 int cmd_config_diff(struct cli *cli);
 int cmd_config_apply(struct cli *cli);
+int cmd_config_import(struct cli *cli);
 int cmd_data_state_export(struct cli *cli);
 int cmd_data_db_backup(struct cli *cli);
 int cmd_data_db_restore(struct cli *cli);

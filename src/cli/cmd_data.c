@@ -21,7 +21,7 @@ enum { CONFIG_MAX = 4 << 20 };
 
 /* ---- config ---- */
 
-static enum err config_read(const char *path, struct buf *out, struct error *e)
+enum err cmd_data_config_text(const char *path, struct buf *out, struct error *e)
 {
     FILE *file = fopen(path, "re");
     if (file == NULL) {
@@ -87,7 +87,7 @@ int cmd_data_config_check(struct cli *cli)
     const char *path = cli->args.words[0];
     struct buf text;
     buf_init(&text, CONFIG_MAX);
-    if (config_read(path, &text, &e) != ERR_OK) {
+    if (cmd_data_config_text(path, &text, &e) != ERR_OK) {
         buf_done(&text);
         return context_fail(cli, &e);
     }
@@ -119,7 +119,7 @@ int cmd_data_config_load(struct cli *cli, const char *path, struct buf *text)
     struct error e;
     struct server_file file;
     struct problems *problems = arena_new(&cli->arena, struct problems, 1);
-    if (config_read(path, text, &e) != ERR_OK) {
+    if (cmd_data_config_text(path, text, &e) != ERR_OK) {
         return context_fail(cli, &e);
     }
     const struct str all = {.p = buf_text(text), .len = text->len};

@@ -63,5 +63,19 @@ const struct command commands_config[] = {
      .args_max = 1,
      .complete = COMPLETE_FILES,
      .run = cmd_config_apply},
+    {.name = "config import",
+     .args = "determined FILE",
+     .help = "print the pools of Determined's master configuration as a server file",
+     .more =
+         "Says what Determined would refuse, with line and column. Comments in the server file "
+         "name\n"
+         "the settings that Weir does not take over. Exit status 1: values have to be filled in "
+         "before\n"
+         "a server takes the file.",
+     .examples = "weir config import determined /etc/determined/master.yaml > server.yaml",
+     .args_min = 2,
+     .args_max = 2,
+     .complete = COMPLETE_FILES,
+     .run = cmd_config_import},
     {0},
 };

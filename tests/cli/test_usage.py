@@ -10,20 +10,6 @@ import pytest
 from weir_harness import weir_bin
 
 
-@pytest.fixture
-def weir_alone(tmp_path):
-    """Runs a command that knows no server."""
-
-    def run(*args, env=None, input=None):
-        clean = {k: v for k, v in os.environ.items() if not k.startswith("WEIR_")}
-        clean.update(HOME=str(tmp_path), WEIR_CONFIG_HOME=str(tmp_path / "config"), **(env or {}))
-        return subprocess.run(
-            [weir_bin(), *args], capture_output=True, text=True, env=clean, cwd=tmp_path, input=input, timeout=60
-        )
-
-    return run
-
-
 def commands():
     out = subprocess.run([weir_bin(), "help", "--commands"], capture_output=True, text=True, check=True).stdout
     return out.splitlines()

@@ -1,6 +1,6 @@
 """Agents that are drained, killed and come back: Determined's own end-to-end scenarios, with Weir's commands.
 
-Each test has the name of its case in Determined's list (tests/peers has the decision cases). `disable` without `drain` is not here.
+Each test of a case has its name in Determined's list (tests/peers has the decision cases). `disable` without `drain` is `weir node drain --busy requeue`.
 SPDX-License-Identifier: Apache-2.0
 """
 import os
@@ -24,9 +24,9 @@ def cluster(site):
     return make
 
 
-def start(s, name):
-    s.agent(name, "agent", "--server", s.url, "--pool", "default", "--join-token-file", str(s.dir / "join.token"), "--slots", "1",
-            "--fake-gpus", "0")
+def start(s, name, pool="default", gpus=0):
+    s.agent(name, "agent", "--server", s.url, "--pool", pool, "--join-token-file", str(s.dir / "join.token"), "--slots", "1",
+            "--fake-gpus", str(gpus))
 
 
 def kill(s, name):
@@ -48,6 +48,62 @@ def gate(s, name):
     """A command that runs until the file exists."""
     path = s.root / name
     return path, ["sh", "-c", f"while [ ! -e {path} ]; do sleep 0.05; done"]
+
+
+def test_disable_then_enable_resumes(cluster):
+    s = cluster("n1")
+    go, wait = gate(s, "go")
+    task = submit(s, *wait)
+    s.wait_state(task, "running")
+    s.weir("node", "drain", "n1", "--busy", "requeue", "--yes")
+    s.wait_until(lambda: s.api("GET", "nodes/n1").json["tasks"] == [], "no slot in use")
+    assert s.task(task)["state"] == "pending"
+    s.weir("node", "resume", "n1")
+    s.wait_until(lambda: s.task(task)["state"] == "running", "the job runs again")
+    go.touch()
+    s.wait_state(task, "completed")
+    assert s.task(task)["counts"]["failed"] == 0
+
+
+def test_other_devices_wait_for_the_tasks_that_began_before(cluster):
+    s = cluster()
+    node = lambda: s.api("GET", "nodes/n1").json  # noqa: E731
+    start(s, "n1", gpus=2)
+    s.wait_until(lambda: s.nodes_ready("default") == {"n1"}, "the node")
+    go, wait = gate(s, "go")
+    running = submit(s, *wait)
+    s.wait_state(running, "running")
+    kill(s, "n1")
+    start(s, "n1", gpus=3)
+    s.wait_until(lambda: "device count has changed from 2 to 3" in node()["trouble"], "the words")
+    waiting = submit(s, "true")
+    assert s.task(running)["state"] == "running" and s.task(waiting)["state"] == "pending"
+    kill(s, "n1")
+    start(s, "n1", gpus=3)  # another agent remembers it, too
+    s.wait_until(lambda: s.agents["n1"].poll() is None and node()["state"] == "up" and node()["trouble"], "the node again")
+    go.touch()
+    s.wait_state(running, "completed")
+    s.wait_state(waiting, "completed")
+    assert not node()["trouble"] and node()["resources"]["slots"]["total"] == 3
+    assert len(s.task(running)["attempts"]) == 1
+
+
+def test_another_pool_waits_for_the_tasks_that_began_before(cluster):
+    s = cluster("n1")
+    s.weir("pool", "create", "other")
+    node = lambda: s.api("GET", "nodes/n1").json  # noqa: E731
+    go, wait = gate(s, "go")
+    running = submit(s, *wait)
+    s.wait_state(running, "running")
+    kill(s, "n1")
+    start(s, "n1", pool="other")
+    s.wait_until(lambda: "resource pool has changed from 'default' to 'other'" in (node()["trouble"] or ""), "the words")
+    assert node()["pool"] == "default"
+    go.touch()
+    s.wait_state(running, "completed")
+    s.wait_until(lambda: node()["pool"] == "other" and not node()["trouble"], "the node in its new pool")
+    after = s.weir("submit", "--pool", "other", "--", "true").stdout.strip()
+    s.wait_state(after, "completed")
 
 
 def test_drain_lets_running_finish(cluster):

@@ -1,6 +1,8 @@
 /* det_agents.c - cases of Determined about agents and pools: which pool a task gets, agents that come back, and what an agent
  * offers while it is drained.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "agent/standing.h"
+#include "core/model/node.h"
 #include "determined.h"
 #include "read.h"
 
@@ -82,46 +84,98 @@ enum outcome det_routing(struct trial *trial)
 
 /* ---- agents that come back ---- */
 
-/* The agent as its node. Devices are counted: Weir knows their number, and their model as a label. */
-static void agent_spec(const struct doc *agent, struct arena *arena, struct node_spec *ret)
+/* The agent as its node. An agent that names no pool names `default`. */
+static void agent_spec(const struct doc *agent, struct arena *arena, struct node_spec *node,
+                       struct standing *ret)
 {
     const struct doc *devices = reads_get(agent, "devices");
-    struct label *label = arena_new(arena, struct label, 1);
-    *ret = (struct node_spec){
-        .name = "agent", .slots_milli = SLOT_MILLI, .boot_id = "", .address = "", .version = ""};
-    (void)reads_text(reads_get(agent, "pool"), &ret->pool);
+    *node = (struct node_spec){.name = "agent",
+                               .slots_milli = SLOT_MILLI,
+                               .pool = POOL_DEFAULT_NAME,
+                               .boot_id = "",
+                               .address = "",
+                               .version = ""};
+    *ret = (struct standing){.model = "", .serials = ""};
+    (void)reads_text(reads_get(agent, "pool"), &node->pool);
+    node->pool = node->pool[0] == '\0' ? POOL_DEFAULT_NAME : node->pool;
     for (const struct doc *device = devices == NULL ? NULL : devices->first; device != NULL;
          device = device->next) {
-        reads_ignore(device, "id");    /* the place in the list */
-        reads_ignore(device, "uuid");  /* no decision depends on it */
-        reads_ignore(device, "brand"); /* likewise */
-        label->key = "gpu.model";
-        (void)reads_text(reads_get(device, "type"), &label->value);
-        ret->device_count++;
+        const char *uuid = "-";
+        const char *brand = "";
+        const char *type = "";
+        reads_ignore(device, "id"); /* the place in the list */
+        (void)reads_text(reads_get(device, "uuid"), &uuid);
+        (void)reads_text(reads_get(device, "brand"), &brand);
+        (void)reads_text(reads_get(device, "type"), &type);
+        if (node->device_count++ == 0) {
+            ret->model = arena_fmt(arena, "%s %s", brand, type);
+        }
+        ret->serials = arena_fmt(arena, "%s %s/%s/%s", ret->serials, brand, type, uuid);
     }
-    ret->labels = label;
-    ret->label_count = devices != NULL;
+    ret->pool = node->pool;
+    ret->devices = node->device_count;
 }
 
+/* A task that runs on the node: coming back matters only to what runs there. */
+static void task_run(struct cluster *cluster, const char *pool)
+{
+    struct task_spec spec = cluster_task("before");
+    spec.slots_milli = ASK_NOTHING;
+    spec.pools = &pool;
+    spec.pool_count = 1;
+    cluster_queue(cluster, cluster_stage(cluster, spec));
+    cluster_pass(cluster);
+}
+
+/* The agent compares what it is with what it was, and the server hears its words. */
+static enum outcome comes_back(struct trial *trial, struct cluster *cluster, const char *wanted)
+{
+    struct node_spec known;
+    struct node_spec reported;
+    struct standing then;
+    struct standing now;
+    char trouble[TEXT_LEN_MAX + 1];
+    agent_spec(reads_get(trial->test, "known"), trial->arena, &known, &then);
+    agent_spec(reads_get(trial->test, "reported"), trial->arena, &reported, &now);
+    if (!pool_make(cluster, known.pool) || !pool_make(cluster, reported.pool)) {
+        return trial_failed(trial, "the pools cannot be made");
+    }
+    const node_id id = cluster_node(cluster, known);
+    task_run(cluster, known.pool);
+    if (query_node(cluster->core, id)->instance_count != 1) {
+        return trial_failed(trial, "no task runs on the agent");
+    }
+    standing_change(&then, &now, trouble, sizeof trouble);
+    reported.trouble = trouble;
+    if (cluster_do(cluster, (struct input){.type = INPUT_NODE_JOIN, .node = {.spec = &reported}}) !=
+        VERDICT_OK) {
+        return trial_failed(trial, "the server lets the agent not in");
+    }
+    struct node_spec shown;
+    query_node_spec(cluster->core, id, trial->arena, &shown);
+    const char *said = shown.trouble == NULL ? "" : shown.trouble;
+    const bool in_service = node_takes_work(query_node(cluster->core, id));
+    if (wanted == NULL) {
+        return in_service ? CASE_PASSED : trial_failed(trial, "the agent says '%s'", said);
+    }
+    return !in_service && strstr(said, wanted) != NULL
+               ? CASE_PASSED
+               : trial_failed(trial, "the agent is %s, and says '%s'",
+                              in_service ? "taken as it is now" : "out of service", said);
+}
+
+/* In Determined an agent whose pool or devices have changed is sent away, and what it runs is failed. In Weir the tasks
+ * go on, and the node takes no new work until they have ended. */
 enum outcome det_reconnect(struct trial *trial)
 {
     struct cluster cluster;
-    struct node_spec known;
-    struct node_spec reported;
     const struct doc *error = reads_get(reads_get(trial->test, "expect"), "error_contains");
+    const char *wanted = NULL;
+    (void)reads_text(error, &wanted);
     cluster_init(&cluster, trial->arena);
-    agent_spec(reads_get(trial->test, "known"), trial->arena, &known);
-    agent_spec(reads_get(trial->test, "reported"), trial->arena, &reported);
-    bool made = reported.pool == NULL || pool_make(&cluster, reported.pool);
-    (void)cluster_node(&cluster, known);
-    const struct input in = {.type = INPUT_NODE_JOIN, .node = {.spec = &reported}};
-    const bool accepted = made && cluster_do(&cluster, in) == VERDICT_OK;
+    const enum outcome outcome = comes_back(trial, &cluster, wanted);
     cluster_done(&cluster);
-    reads_note(error); /* the words are Determined's own */
-    const bool wanted = error == NULL || error->kind == DOC_NULL;
-    return accepted == wanted ? CASE_PASSED
-                              : trial_failed(trial, "the agent is %s",
-                                             accepted ? "taken as it is now" : "refused");
+    return outcome;
 }
 
 /* ---- what an agent offers ---- */

@@ -52,8 +52,6 @@ static const struct kind KAI[] = {
     {NULL, NULL, NULL, NULL},
 };
 
-#define FACADE "for the tests of Determined's clients"
-
 static const struct kind DETERMINED[] = {
     {"schedule", det_schedule, NULL, "agents[{}] groups[{}] tasks[{}] expect|steps"},
     {"queue_info", det_schedule, NULL, "agents[{}] groups[{}] tasks[{}] expect|steps"},
@@ -75,8 +73,8 @@ static const struct kind DETERMINED[] = {
     {"agent_reconnect", det_reconnect, NULL, "known{} reported{} expect{}"},
     {"agent_slots", det_agent_slots, NULL, "agent{} steps[{}]"},
     {"routing", det_routing, NULL, "config{} tasks[{}] expect{}"},
-    {"config", NULL, FACADE, NULL},
-    {"scenario", NULL, FACADE, NULL},
+    {"config", det_config, NULL, "config{} expect{}"},
+    {"scenario", NULL, "with the whole program: tests/e2e/test_agent_scenarios.py", NULL},
     {NULL, NULL, NULL, NULL},
 };
 

@@ -44,6 +44,7 @@ enum outcome kai_share(struct trial *trial);
 
 enum outcome det_agent_slots(struct trial *trial);
 enum outcome det_compare(struct trial *trial);
+enum outcome det_config(struct trial *trial);
 enum outcome det_desired(struct trial *trial);
 enum outcome det_fit(struct trial *trial);
 enum outcome det_launch(struct trial *trial);

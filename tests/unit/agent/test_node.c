@@ -324,10 +324,11 @@ static void a_node_says_what_it_has(void **state)
     struct arena arena;
     arena_init(&arena);
     struct node_spec node;
+    const char *serials = NULL;
     struct error e;
     struct agent_options options = {
         .slots = 6, .fake_gpus = 0, .name = "n1", .resources = "foo=7 memory=1Gi"};
-    assert_int_equal(identity_read(&options, &arena, &node, &e), ERR_OK);
+    assert_int_equal(identity_read(&options, &arena, &node, &serials, &e), ERR_OK);
     assert_int_equal(node.slots_milli, 6000);
     assert_int_equal(node.memory_bytes, 1 << 30);
     assert_true(node.cpu_milli >= 1000);
@@ -336,14 +337,14 @@ static void a_node_says_what_it_has(void **state)
     assert_int_equal(node.resources[0].milli, 7000);
     assert_int_equal(strlen(node.boot_id), 36);
     options.fake_gpus = 3;
-    assert_int_equal(identity_read(&options, &arena, &node, &e), ERR_OK);
+    assert_int_equal(identity_read(&options, &arena, &node, &serials, &e), ERR_OK);
     assert_int_equal(node.slots_milli, 3000);
     assert_int_equal(node.device_count, 3);
     options.resources = "foo";
-    assert_int_equal(identity_read(&options, &arena, &node, &e), ERR_INVALID);
+    assert_int_equal(identity_read(&options, &arena, &node, &serials, &e), ERR_INVALID);
     options.resources = NULL;
     options.name = "not a name";
-    assert_int_equal(identity_read(&options, &arena, &node, &e), ERR_INVALID);
+    assert_int_equal(identity_read(&options, &arena, &node, &serials, &e), ERR_INVALID);
     char address[64];
     identity_address("http://127.0.0.1:8080", address, sizeof address);
     assert_string_equal(address, "127.0.0.1");
