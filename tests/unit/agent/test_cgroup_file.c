@@ -7,9 +7,10 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,7 +30,8 @@ static void list_write(pid_t first, pid_t second)
     assert_int_equal(fclose(file), 0);
 }
 
-/* A child that holds memory until a signal ends it. */
+/* A child that holds memory until a signal ends it, or until this test ends. The memory is volatile, because a
+ * compiler may leave out memory that only the child itself reads. */
 static pid_t holder_start(void)
 {
     int ready[2];
@@ -37,8 +39,11 @@ static pid_t holder_start(void)
     assert_int_equal(pipe(ready), 0);
     const pid_t child = fork();
     if (child == 0) {
-        char *held = malloc(HELD_BYTES);
-        memset(held, 1, HELD_BYTES);
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+        volatile char *const held = malloc(HELD_BYTES);
+        for (size_t i = 0; i < HELD_BYTES; i++) {
+            held[i] = 1;
+        }
         byte = held[HELD_BYTES / 2];
         (void)!write(ready[1], &byte, 1);
         (void)pause();
