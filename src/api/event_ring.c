@@ -1,24 +1,34 @@
 /* event_ring.c - see event_ring.h.
  *
  *   blocks:  [first … ][ … ][ … ] newest     each block is one text and one note for each event
+ *   text:    "2f3\r\n" event "\r\n" "1a0\r\n" event "\r\n" …     each event is one chunk of HTTP
  *
- * A stream without a filter is given whole pieces of a block with one write, so the cost of a
- * follower is the cost of copying bytes. SPDX-License-Identifier: Apache-2.0 */
+ * The text of a block lies in a file in memory. A stream without a filter is sent parts of the file by
+ * the kernel, without a copy, so the cost of a follower is a system call for many events. Where the
+ * kernel makes no such file the text lies in plain memory, and streams are given copies.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "api/event_ring.h"
 
 #include "base/mem.h"
 #include "base/vec.h"
 #include "core/core.h"
 
+#include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/queue.h>
+#include <unistd.h>
 
 enum {
     RING_BYTES_MAX = 16 * 1024 * 1024, /* about 60,000 events */
-    BLOCK_BYTES = 128 * 1024,          /* a block takes no further event beyond this size */
+    BLOCK_BYTES = 1024 * 1024,         /* a block takes no further event beyond this size */
+    CHUNK_HEAD_MAX = 16,               /* "40000\r\n" */
+    BLOCK_ROOM = BLOCK_BYTES + EVENT_TEXT_MAX + 2 * CHUNK_HEAD_MAX,
 };
 
 struct block_note {
-    uint32_t at; /* where the text begins; the text ends where the next one begins */
+    uint32_t chunk; /* where the chunk begins; the chunk ends where the next one begins */
+    uint32_t at;    /* where the text in it begins */
+    uint32_t len;   /* 0: the stored fact cannot be read, and there is no chunk */
     uint32_t type;
     struct event_json_subject about;
 };
@@ -27,7 +37,9 @@ struct event_block {
     TAILQ_ENTRY(event_block) link;
     uint64_t first;
     VEC(struct block_note) notes;
-    struct buf text;
+    int fd; /* of the text; -1: it lies in plain memory */
+    char *text;
+    size_t len;
 };
 TAILQ_HEAD(event_blocks, event_block);
 
@@ -50,7 +62,7 @@ struct event_ring *event_ring_new(void)
 
 static size_t block_bytes(const struct event_block *block)
 {
-    return block->text.len + block->notes.count * sizeof block->notes.at[0];
+    return block->len + block->notes.count * sizeof block->notes.at[0];
 }
 
 static void block_drop(struct event_ring *ring, struct event_block *block)
@@ -58,7 +70,10 @@ static void block_drop(struct event_ring *ring, struct event_block *block)
     ring->bytes -= block_bytes(block);
     TAILQ_REMOVE(&ring->blocks, block, link);
     vec_done(&block->notes);
-    buf_done(&block->text);
+    (void)munmap(block->text, BLOCK_ROOM);
+    if (block->fd >= 0) {
+        (void)close(block->fd);
+    }
     free(block);
 }
 
@@ -99,18 +114,51 @@ bool event_ring_text(struct buf *out, struct arena *arena, const struct core *co
     return !out->full;
 }
 
+/* Room for the text of a block. The pages of a file are taken at once: a page that is missing later
+ * would end the process. */
+static void block_room(struct event_block *block)
+{
+    block->fd = memfd_create("weir-events", MFD_CLOEXEC);
+    if (block->fd >= 0 && fallocate(block->fd, 0, 0, BLOCK_ROOM) != 0) {
+        (void)close(block->fd);
+        block->fd = -1;
+    }
+    const int flags = block->fd >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
+    block->text = mmap(NULL, BLOCK_ROOM, PROT_READ | PROT_WRITE, flags, block->fd, 0);
+    must(block->text != MAP_FAILED);
+}
+
 /* The block that takes the next event. */
 static struct event_block *block_open(struct event_ring *ring, uint64_t seq)
 {
     struct event_block *block = TAILQ_LAST(&ring->blocks, event_blocks);
-    if (block != NULL && block->text.len < BLOCK_BYTES) {
+    if (block != NULL && block->len < BLOCK_BYTES) {
         return block;
     }
     block = xcalloc(1, sizeof *block);
     block->first = seq;
-    buf_init(&block->text, BLOCK_BYTES + EVENT_TEXT_MAX);
+    block_room(block);
     TAILQ_INSERT_TAIL(&ring->blocks, block, link);
     return block;
+}
+
+static void block_put(struct event_block *block, const char *data, size_t len)
+{
+    must(len <= BLOCK_ROOM - block->len);
+    memcpy(block->text + block->len, data, len);
+    block->len += len;
+}
+
+/* Adds the text as a chunk. */
+static void chunk_put(struct event_block *block, struct block_note *note, const struct buf *text)
+{
+    char head[CHUNK_HEAD_MAX];
+    const int head_len = snprintf(head, sizeof head, "%zx\r\n", text->len);
+    block_put(block, head, (size_t)head_len);
+    note->at = (uint32_t)block->len;
+    note->len = (uint32_t)text->len;
+    block_put(block, text->data, text->len);
+    block_put(block, "\r\n", 2);
 }
 
 void event_ring_add(struct event_ring *ring, const struct core *core, const struct store_fact *fact)
@@ -119,13 +167,13 @@ void event_ring_add(struct event_ring *ring, const struct core *core, const stru
         event_ring_clear(ring);
     }
     struct event_block *block = block_open(ring, fact->seq);
-    struct block_note note = {.at = (uint32_t)block->text.len, .type = fact->type};
+    const size_t before = block_bytes(block);
+    struct block_note note = {.chunk = (uint32_t)block->len, .type = fact->type};
     if (event_ring_text(&ring->text, &ring->arena, core, fact, &note.about)) {
-        buf_add(&block->text, ring->text.data, ring->text.len);
-        ring->bytes += ring->text.len;
+        chunk_put(block, &note, &ring->text);
     }
     vec_push(&block->notes, note);
-    ring->bytes += sizeof note;
+    ring->bytes += block_bytes(block) - before;
     ring->next = fact->seq + 1;
     while (ring->bytes > RING_BYTES_MAX && TAILQ_FIRST(&ring->blocks) != block) {
         block_drop(ring, TAILQ_FIRST(&ring->blocks));
@@ -145,41 +193,29 @@ static const struct event_block *block_of(const struct event_ring *ring, uint64_
     return block;
 }
 
-static size_t text_end(const struct event_block *block, size_t i)
-{
-    return i + 1 < block->notes.count ? block->notes.at[i + 1].at : block->text.len;
-}
-
 bool event_ring_get(const struct event_ring *ring, uint64_t seq, struct event_note *ret)
 {
     const struct event_block *block = block_of(ring, seq);
     if (block == NULL) {
         return false;
     }
-    const size_t i = (size_t)(seq - block->first);
-    const struct block_note *note = &block->notes.at[i];
-    *ret =
-        (struct event_note){.seq = seq,
-                            .type = note->type,
-                            .about = note->about,
-                            .text = {block->text.data + note->at, text_end(block, i) - note->at}};
+    const struct block_note *note = &block->notes.at[(size_t)(seq - block->first)];
+    *ret = (struct event_note){.seq = seq,
+                               .type = note->type,
+                               .about = note->about,
+                               .text = {block->text + note->at, note->len}};
     return true;
 }
 
-bool event_ring_run(const struct event_ring *ring, uint64_t seq, size_t bytes_max, struct str *ret,
-                    uint64_t *ret_last)
+bool event_ring_piece(const struct event_ring *ring, uint64_t seq, struct http_piece *ret,
+                      uint64_t *ret_last)
 {
     const struct event_block *block = block_of(ring, seq);
-    if (block == NULL) {
+    if (block == NULL || block->fd < 0) {
         return false;
     }
-    const size_t first = (size_t)(seq - block->first);
-    const size_t begin = block->notes.at[first].at;
-    size_t last = first;
-    while (last + 1 < block->notes.count && text_end(block, last + 1) - begin <= bytes_max) {
-        last++;
-    }
-    *ret = (struct str){block->text.data + begin, text_end(block, last) - begin};
-    *ret_last = block->first + last;
+    const uint32_t at = block->notes.at[(size_t)(seq - block->first)].chunk;
+    *ret = (struct http_piece){.fd = block->fd, .at = at, .len = block->len - at};
+    *ret_last = block->first + block->notes.count - 1;
     return true;
 }

@@ -1,9 +1,11 @@
-/* event_ring.h - the newest events as text, each encoded once for all streams. The ring holds events
- * without gaps up to a bound in bytes. Older events are read from the store.
+/* event_ring.h - the newest events as text, each encoded once for all streams, in files that the kernel
+ * sends to each of them. The ring holds events without gaps up to a bound in bytes. Older events are
+ * read from the store.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "base/str.h"
+#include "io/http_stream.h"
 #include "store/store.h"
 #include "wire/event_json.h"
 
@@ -33,11 +35,11 @@ void event_ring_add(struct event_ring *ring, const struct core *core,
  * call that changes the ring. */
 bool event_ring_get(const struct event_ring *ring, uint64_t seq, struct event_note *ret);
 
-/* The texts of all events from `seq` on that lie in one piece of at most `bytes_max` bytes, and the
- * number of the last one. The first event comes even if it alone is longer. False: the ring does not
- * have `seq`. */
-bool event_ring_run(const struct event_ring *ring, uint64_t seq, size_t bytes_max, struct str *ret,
-                    uint64_t *ret_last);
+/* All events from `seq` on that lie in one file, as a piece for streams (http_stream.h), and the number
+ * of the last one. The piece is valid until the next call that changes the ring. False: the ring does
+ * not have `seq`, or not in a file. */
+bool event_ring_piece(const struct event_ring *ring, uint64_t seq, struct http_piece *ret,
+                      uint64_t *ret_last);
 
 /* Writes one event as a stream shows it. False: the stored fact cannot be read. */
 bool event_ring_text(struct buf *out, struct arena *arena, const struct core *core,

@@ -11,6 +11,7 @@
 
 #include "api/api_internal.h"
 #include "api/call.h"
+#include "api/event_filter.h"
 #include "api/event_ring.h"
 #include "api/handlers.h"
 #include "base/vec.h"
@@ -29,12 +30,6 @@ enum {
      * system call for each stream: this long for each open stream. */
     EVENT_FEED_US = 1000,
     EVENT_FEED_MS_MAX = 200,
-};
-
-struct event_filter {
-    task_id task; /* 0: any task */
-    char pool[NAME_LEN_MAX + 1];
-    char type[NAME_LEN_MAX + 1];
 };
 
 struct event_stream {
@@ -186,43 +181,18 @@ static uint64_t seq_committed(const struct event_streams *streams)
     return numbers.seq_committed;
 }
 
-static bool filtered(const struct event_filter *filter)
-{
-    return filter->task.v != 0 || filter->pool[0] != '\0' || filter->type[0] != '\0';
-}
-
-static bool wanted(const struct event_filter *filter, const struct core *core, uint32_t type,
-                   const struct event_json_subject *about)
-{
-    if (filter->task.v != 0 && about->task.v != filter->task.v) {
-        return false;
-    }
-    if (filter->pool[0] != '\0' && strcmp(filter->pool, query_pool_name(core, about->pool)) != 0) {
-        return false;
-    }
-    return filter->type[0] == '\0' ||
-           strcmp(filter->type, fact_type_name((enum fact_type)type)) == 0;
-}
-
 /* ---- feeding ---- */
 
-/* Takes whole events from the ring, as much as goes into `max` bytes, as one piece of text. An event
- * that the client does not want is an empty piece. False: the ring does not have the next event. */
-static bool piece_next(struct event_stream *stream, size_t max, struct str *ret)
+/* A part of the ring for a stream that wants every event. False: the ring does not have the next event,
+ * or there is none. */
+static bool stream_piece(void *ctx, struct http_piece *ret)
 {
-    const struct event_ring *ring = stream->owner->ring;
-    uint64_t last = stream->seq + 1;
-    if (!filtered(&stream->filter)) {
-        if (!event_ring_run(ring, last, max, ret, &last)) {
-            return false;
-        }
-    } else {
-        struct event_note note;
-        if (!event_ring_get(ring, last, &note)) {
-            return false;
-        }
-        const struct core *core = core_of(stream->owner);
-        *ret = wanted(&stream->filter, core, note.type, &note.about) ? note.text : (struct str){0};
+    struct event_stream *stream = ctx;
+    uint64_t last;
+    if (stream->page != NULL || event_filter_set(&stream->filter) ||
+        core_of(stream->owner) == NULL ||
+        !event_ring_piece(stream->owner->ring, stream->seq + 1, ret, &last)) {
+        return false;
     }
     stream->seq = last;
     return true;
@@ -232,28 +202,30 @@ static bool piece_next(struct event_stream *stream, size_t max, struct str *ret)
 static size_t stream_pull(void *ctx, char *out, size_t max)
 {
     struct event_stream *stream = ctx;
+    const struct core *core = core_of(stream->owner);
     const uint64_t last = seq_committed(stream->owner);
     size_t used = 0;
     while (stream->page == NULL && stream->seq < last && used < max) {
-        const uint64_t seq = stream->seq;
-        struct str piece = {0};
-        if (core_of(stream->owner) == NULL || !piece_next(stream, max - used, &piece)) {
+        struct event_note note;
+        if (core == NULL || !event_ring_get(stream->owner->ring, stream->seq + 1, &note)) {
             if (used == 0) {
                 page_ask(stream);
             }
             break;
         }
-        if (piece.len > max - used && used > 0) {
-            stream->seq = seq; /* a long event begins the next piece */
-            break;
+        if (!event_filter_takes(&stream->filter, core, note.type, &note.about)) {
+            note.text.len = 0;
         }
-        const size_t fits = piece.len < max - used ? piece.len : max - used;
-        if (fits > 0) {
-            memcpy(out + used, piece.p, fits);
-            used += fits;
+        if (note.text.len > max - used && used > 0) {
+            break; /* a long event begins the next piece */
         }
-        if (fits < piece.len) { /* one event is shorter than the buffer, which is empty now */
-            must(http_stream_write(stream->http, (struct str){piece.p + fits, piece.len - fits}));
+        stream->seq++;
+        const size_t fits = note.text.len < max - used ? note.text.len : max - used;
+        memcpy(out + used, note.text.p, fits);
+        used += fits;
+        if (fits < note.text.len) { /* one event is shorter than the buffer, which is empty now */
+            must(http_stream_write(stream->http,
+                                   (struct str){note.text.p + fits, note.text.len - fits}));
             break;
         }
     }
@@ -268,8 +240,8 @@ static void stream_feed(struct event_stream *stream)
     const struct core *core = core_of(stream->owner);
     struct event_note note;
     while (stream->page == NULL && core != NULL && stream->seq < last &&
-           filtered(&stream->filter) && event_ring_get(ring, stream->seq + 1, &note) &&
-           !wanted(&stream->filter, core, note.type, &note.about)) {
+           event_filter_set(&stream->filter) && event_ring_get(ring, stream->seq + 1, &note) &&
+           !event_filter_takes(&stream->filter, core, note.type, &note.about)) {
         stream->seq++;
     }
     if (stream->page == NULL && stream->seq < last) {
@@ -364,7 +336,7 @@ static bool page_send(struct event_stream *stream, const struct event_page *page
         }
         stream->seq = fact->seq;
         if (event_ring_text(text, &streams->arena, core, fact, &about) &&
-            wanted(&stream->filter, core, fact->type, &about) &&
+            event_filter_takes(&stream->filter, core, fact->type, &about) &&
             !http_stream_write(stream->http, (struct str){text->data, text->len})) {
             stream_end(stream);
             return false;
@@ -439,6 +411,7 @@ static void stream_open(struct call *call)
     stream->http = http_stream_begin(request, 200, "text/event-stream",
                                      EVENT_BYTES_MAX + EVENT_RESET_BYTES, stream_gone, stream);
     http_stream_source(stream->http, stream_pull);
+    http_stream_pieces(stream->http, stream_piece);
     if (!http_stream_write(stream->http, str_of(": weir\n\n"))) {
         stream_end(stream);
         return;
@@ -460,16 +433,6 @@ static bool filter_text(struct call *call, const char *name, char *out)
     return true;
 }
 
-static bool event_type_known(const char *name)
-{
-    for (unsigned type = 1; type <= FACT_TYPE_MAX; type++) {
-        if (fact_type_known(type) && strcmp(fact_type_name((enum fact_type)type), name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 void events_follow(struct call *call)
 {
     struct event_ask *ask = arena_new(call_arena(call), struct event_ask, 1);
@@ -485,7 +448,7 @@ void events_follow(struct call *call)
         call_failf(call, ERR_INVALID, "Last-Event-ID", "Last-Event-ID must be a fact's number");
         return;
     }
-    if (ask->filter.type[0] != '\0' && !event_type_known(ask->filter.type)) {
+    if (ask->filter.type[0] != '\0' && !event_filter_type_known(ask->filter.type)) {
         call_failf(call, ERR_INVALID, "type", "no event is called '%s'", ask->filter.type);
         return;
     }

@@ -8,6 +8,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/mem.h"
 #include "io/http_internal.h"
+#include "io/http_piece.h"
 
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -78,10 +79,14 @@ static void conn_end(struct http_conn *conn)
     }
 }
 
-static void stream_left(void *ctx, uint32_t events)
+/* The client has left, or its socket takes more of a piece. */
+static void stream_event(void *ctx, uint32_t events)
 {
-    (void)events;
     struct http_request *request = ctx;
+    if (events == EPOLLOUT) {
+        http_piece_go_on(request);
+        return;
+    }
     loop_fd_remove(request->watch);
     request->watch = NULL;
     conn_end(request->conn);
@@ -91,7 +96,7 @@ void http_conn_watch(struct http_request *request)
 {
     must(request->watch == NULL);
     request->watch = loop_fd_add(request->server->options.loop, request->conn->fd, EPOLLRDHUP,
-                                 stream_left, request);
+                                 stream_event, request);
 }
 
 /* A client that has closed only its sending side still wants the answer to a parked request, but
@@ -106,6 +111,10 @@ static void conn_look(struct http_conn *conn, int events)
         if (broken) {
             conn_end(conn);
         }
+        return;
+    }
+    if (request != NULL && http_piece_late(request, loop_now_ms(conn->server->options.loop))) {
+        conn_end(conn);
         return;
     }
     bool reading = request == NULL || request->phase == HTTP_READING || request->response != NULL;

@@ -46,8 +46,12 @@ struct http_stream {
     size_t out_sent; /* bytes of `out` that the library has taken */
     void (*on_gone)(void *ctx);
     http_source_fn source; /* NULL: none */
+    http_piece_fn pieces;  /* NULL: none */
     void *ctx;
     bool head_pushed;
+    bool piece_kept;         /* the descriptor of `piece` is our own */
+    struct http_piece piece; /* what the socket has not taken yet; its length is 0: nothing */
+    int64_t piece_ms;        /* when the socket took something of it */
 };
 
 struct http_address;

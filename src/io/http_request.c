@@ -8,6 +8,7 @@
 #include "base/json_out.h"
 #include "base/mem.h"
 #include "io/http_internal.h"
+#include "io/http_piece.h"
 
 #include <arpa/inet.h>
 #include <stdlib.h>
@@ -67,6 +68,7 @@ void http_request_drop(struct http_request *request)
     if (request->response != NULL) {
         MHD_destroy_response(request->response);
     }
+    http_piece_done(request);
     buf_done(&request->stream.out);
     if (server->spare_count == REQUEST_SPARES_MAX || server->closing) {
         request_free(request);

@@ -2,6 +2,7 @@
  *
  *   http_stream_write ─▶ out ─┬─▶ stream_read (called by the library) ─▶ socket
  *   source, when `out` is empty ┘
+ *   pieces, while the library is suspended ─▶ http_piece.c ─▶ socket
  *
  * Holds (see README.md): H4 an empty stream is suspended in the library and costs nothing until it
  * is written to; H5 a client that leaves is noticed at once, because our own loop watches the
@@ -11,6 +12,7 @@
 
 #include "base/mem.h"
 #include "io/http_internal.h"
+#include "io/http_piece.h"
 
 #include <netinet/tcp.h>
 #include <stddef.h>
@@ -34,6 +36,19 @@ static void head_push(struct http_request *request)
 {
     int on = 1;
     (void)setsockopt(request->conn->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+}
+
+/* Lets the library look at the stream, unless a piece is on its way. */
+static void library_wake(struct http_request *request)
+{
+    if (request->stream.piece.len == 0) {
+        http_server_resume(request);
+    }
+}
+
+static size_t out_pending(const struct http_stream *stream)
+{
+    return stream->out.len - stream->out_sent;
 }
 
 static void out_empty(struct http_stream *stream)
@@ -63,14 +78,14 @@ static ssize_t stream_read(void *cls, uint64_t position, char *out, size_t max)
     if (request->lost) {
         return write_that_fails(request, out);
     }
-    size_t len = http_stream_pending(stream);
+    size_t len = out_pending(stream);
     if (len == 0 && stream->source != NULL && request->phase == HTTP_STREAMING) {
         out_empty(stream);
         len = stream->source(stream->ctx, out, max);
         if (len > 0) {
             return (ssize_t)len;
         }
-        len = http_stream_pending(stream);
+        len = out_pending(stream);
     }
     if (len == 0) {
         out_empty(stream);
@@ -116,7 +131,7 @@ must_use bool http_stream_write(struct http_stream *stream, struct str data)
     if (request->lost) {
         return true; /* on_gone will be called soon */
     }
-    if (data.len > stream->out.max - http_stream_pending(stream)) {
+    if (data.len > stream->out.max - out_pending(stream)) {
         return false;
     }
     if (data.len > stream->out.max - stream->out.len) {
@@ -125,7 +140,7 @@ must_use bool http_stream_write(struct http_stream *stream, struct str data)
     }
     buf_add(&stream->out, data.p, data.len);
     must(!stream->out.full);
-    http_server_resume(request);
+    library_wake(request);
     return true;
 }
 
@@ -138,9 +153,14 @@ void http_stream_wake(struct http_stream *stream)
 {
     struct http_request *request = request_of(stream);
     must(request->phase == HTTP_STREAMING);
-    if (!request->lost) {
+    if (!request->lost && !http_piece_send(request)) {
         http_server_resume(request);
     }
+}
+
+void http_stream_pieces(struct http_stream *stream, http_piece_fn next)
+{
+    stream->pieces = next;
 }
 
 void http_stream_end(struct http_stream *stream)
@@ -148,6 +168,10 @@ void http_stream_end(struct http_stream *stream)
     struct http_request *request = request_of(stream);
     must(request->phase == HTTP_STREAMING);
     request->phase = HTTP_ENDED;
+    if (stream->piece.len > 0) { /* nothing that the library writes may follow half a chunk */
+        request->lost = true;
+        http_piece_done(request);
+    }
     http_server_resume(request);
 }
 
@@ -159,5 +183,5 @@ void http_stream_break(struct http_stream *stream)
 
 size_t http_stream_pending(const struct http_stream *stream)
 {
-    return stream->out.len - stream->out_sent;
+    return out_pending(stream) + stream->piece.len;
 }

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct http_request;
 struct http_stream;
@@ -28,6 +29,17 @@ must_use bool http_stream_write(struct http_stream *stream, struct str data);
 typedef size_t (*http_source_fn)(void *ctx, char *out, size_t max);
 void http_stream_source(struct http_stream *stream, http_source_fn source);
 void http_stream_wake(struct http_stream *stream);
+
+/* Sets where pieces come from: parts of files in memory, each of them whole chunks of HTTP (`5\r\nhello\r\n`).
+ * `next` gives the next piece; false: there is none for now, and the source is asked. The same file
+ * may serve many streams. A stream over TLS or HTTP/1.0 asks the source alone. */
+struct http_piece {
+    int fd;
+    int64_t at;
+    size_t len;
+};
+typedef bool (*http_piece_fn)(void *ctx, struct http_piece *ret);
+void http_stream_pieces(struct http_stream *stream, http_piece_fn next);
 
 /* Ends the stream. Buffered data is still delivered. on_gone is not called any more. */
 void http_stream_end(struct http_stream *stream);
