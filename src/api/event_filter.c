@@ -1,6 +1,7 @@
 /* event_filter.c - see event_filter.h. SPDX-License-Identifier: Apache-2.0 */
 #include "api/event_filter.h"
 
+#include "base/suggest.h"
 #include "core/core.h"
 
 #include <string.h>
@@ -31,4 +32,16 @@ bool event_filter_type_known(const char *name)
         }
     }
     return false;
+}
+
+const char *event_filter_type_meant(const char *name)
+{
+    struct suggest suggest;
+    suggest_init(&suggest, str_of(name));
+    for (unsigned type = 1; type <= FACT_TYPE_MAX; type++) {
+        if (fact_type_known(type)) {
+            suggest_offer(&suggest, fact_type_name((enum fact_type)type));
+        }
+    }
+    return suggest.best;
 }

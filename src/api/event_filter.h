@@ -22,3 +22,6 @@ bool event_filter_takes(const struct event_filter *filter, const struct core *co
 
 /* Is an event called so? */
 bool event_filter_type_known(const char *name);
+
+/* The event that the unknown name perhaps means; NULL: none is near. */
+const char *event_filter_type_meant(const char *name);

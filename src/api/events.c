@@ -449,7 +449,10 @@ void events_follow(struct call *call)
         return;
     }
     if (ask->filter.type[0] != '\0' && !event_filter_type_known(ask->filter.type)) {
-        call_failf(call, ERR_INVALID, "type", "no event is called '%s'", ask->filter.type);
+        const char *meant = event_filter_type_meant(ask->filter.type);
+        const bool near = meant != NULL;
+        call_failf(call, ERR_INVALID, "type", "no event is called '%s'%s%s%s", ask->filter.type,
+                   near ? "; did you mean '" : "", near ? meant : "", near ? "'?" : "");
         return;
     }
     if (call->api->events->count >= EVENT_STREAMS_MAX) {

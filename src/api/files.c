@@ -120,7 +120,7 @@ static void ask_node(struct call *call)
 {
     struct files_ask *ask = call->data;
     if (ask->node == NULL || ask->node[0] == '\0') {
-        call_failf(call, ERR_NOT_FOUND, "index", "instance %llu.%llu has run on no node yet",
+        call_failf(call, ERR_NOT_FOUND, "", "instance %llu.%llu has run on no node yet",
                    (unsigned long long)ask->ask.task, (unsigned long long)ask->index);
         return;
     }
@@ -161,6 +161,18 @@ static bool ask_begin(struct call *call)
     return true;
 }
 
+/* False: the task has no such instance, and the call was answered. */
+static bool index_known(struct call *call, const struct files_ask *ask, uint64_t instances)
+{
+    if (ask->index < instances) {
+        return true;
+    }
+    call_failf(call, ERR_NOT_FOUND, "", "task %llu has %llu instance%s, no instance %llu",
+               (unsigned long long)ask->ask.task, (unsigned long long)instances,
+               instances == 1 ? "" : "s", (unsigned long long)ask->index);
+    return false;
+}
+
 /* The last attempt of the instance in the JSON of a task that has ended. */
 static void history_found(struct call *call, task_id id, struct str json)
 {
@@ -174,6 +186,11 @@ static void history_found(struct call *call, task_id id, struct str json)
     struct files_ask *ask = call->data;
     if (doc_json_parse(call_arena(call), json, &task, &e) != ERR_OK) {
         call_fail(call, &e);
+        return;
+    }
+    uint64_t instances = ask->index + 1;
+    (void)doc_u64(doc_get(task, "instances"), &instances);
+    if (!index_known(call, ask, instances)) {
         return;
     }
     const struct doc *attempts = doc_get(task, "attempts");
@@ -202,10 +219,7 @@ static void ask_stored(struct call *call)
         history_read(call, (task_id){ask->ask.task}, history_found);
         return;
     }
-    if (ask->index >= task->instance_count) {
-        call_failf(call, ERR_NOT_FOUND, "index", "task %llu has %u instances, no instance %llu",
-                   (unsigned long long)ask->ask.task, task->instance_count,
-                   (unsigned long long)ask->index);
+    if (!index_known(call, ask, task->instance_count)) {
         return;
     }
     const struct instance *instance =

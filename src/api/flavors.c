@@ -3,6 +3,7 @@
 #include "api/api_internal.h"
 #include "api/body.h"
 #include "api/handlers.h"
+#include "api/named.h"
 #include "api/page.h"
 #include "spec/flavor_spec.h"
 #include "wire/flavor_json.h"
@@ -13,16 +14,6 @@ static void flavor_answer(struct call *call, unsigned status, const struct flavo
     call_json(call, &j);
     flavor_json(&j, call_core(call), flavor, call_arena(call));
     call_answer_json(call, status);
-}
-
-/* The flavor that the path names. NULL: the call was answered with 404. */
-static const struct flavor *flavor_of(struct call *call)
-{
-    const struct flavor *flavor = query_flavor_named(call_core(call), call->params[0]);
-    if (flavor == NULL) {
-        call_failf(call, ERR_NOT_FOUND, "", "no flavor '%.63s'", call->params[0]);
-    }
-    return flavor;
 }
 
 static uint64_t flavor_next(const struct core *core, const void *filter, uint64_t after)
@@ -46,7 +37,7 @@ void flavors_list(struct call *call)
 
 void flavors_show(struct call *call)
 {
-    const struct flavor *flavor = flavor_of(call);
+    const struct flavor *flavor = named_flavor(call, "", call->params[0]);
     if (flavor != NULL) {
         flavor_answer(call, 200, flavor);
     }
@@ -73,7 +64,7 @@ void flavors_create(struct call *call)
 
 void flavors_edit(struct call *call)
 {
-    const struct flavor *flavor = flavor_of(call);
+    const struct flavor *flavor = named_flavor(call, "", call->params[0]);
     const struct doc *body;
     struct flavor_spec spec;
     struct error e;
@@ -96,7 +87,7 @@ void flavors_edit(struct call *call)
 void flavors_delete(struct call *call)
 {
     struct facts facts;
-    const struct flavor *flavor = flavor_of(call);
+    const struct flavor *flavor = named_flavor(call, "", call->params[0]);
     if (flavor == NULL) {
         return;
     }

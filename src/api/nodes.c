@@ -19,15 +19,6 @@ static void node_answer(struct call *call, node_id id)
     call_answer_json(call, 200);
 }
 
-static const struct node *node_of(struct call *call)
-{
-    const struct node *node = query_node_named(call_core(call), call->params[0]);
-    if (node == NULL) {
-        call_failf(call, ERR_NOT_FOUND, "", "no node '%.63s'", call->params[0]);
-    }
-    return node;
-}
-
 /* `filter` is the name of a pool, or NULL for all pools. */
 static uint64_t node_next(const struct core *core, const void *filter, uint64_t after)
 {
@@ -60,7 +51,7 @@ void nodes_list(struct call *call)
 
 void nodes_show(struct call *call)
 {
-    const struct node *node = node_of(call);
+    const struct node *node = named_node(call, "", call->params[0]);
     if (node != NULL) {
         node_answer(call, node->id);
     }
@@ -68,7 +59,7 @@ void nodes_show(struct call *call)
 
 void nodes_edit(struct call *call)
 {
-    const struct node *node = node_of(call);
+    const struct node *node = named_node(call, "", call->params[0]);
     const struct doc *body;
     struct node_edit edit;
     struct error e;
@@ -97,7 +88,7 @@ void nodes_edit(struct call *call)
 
 void nodes_remove(struct call *call)
 {
-    const struct node *node = node_of(call);
+    const struct node *node = named_node(call, "", call->params[0]);
     struct facts facts;
     if (node == NULL) {
         return;
@@ -116,8 +107,11 @@ void nodes_remove(struct call *call)
 void nodes_rejoin(struct call *call)
 {
     const struct api_host *host = call->api->o.host;
-    const struct node *node = query_node_named(call_core(call), call->params[0]);
-    if (node == NULL || node->state == NODE_REMOVED) {
+    const struct node *node = named_node(call, "", call->params[0]);
+    if (node == NULL) {
+        return;
+    }
+    if (node->state == NODE_REMOVED) {
         call_failf(call, ERR_NOT_FOUND, "", "no node '%.60s'", call->params[0]);
         return;
     }

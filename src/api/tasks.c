@@ -164,8 +164,7 @@ static bool task_alive(struct call *call, task_id id)
     if (query_task(call_core(call), id) != NULL || outcome == TASK_PENDING) {
         return true;
     }
-    call_failf(call, ERR_CONFLICT, "", "task %llu has ended: it is %s", (unsigned long long)id.v,
-               names_task_state(outcome));
+    call_failf(call, ERR_CONFLICT, "", "the task has ended: it is %s", names_task_state(outcome));
     return false;
 }
 

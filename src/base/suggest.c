@@ -52,7 +52,7 @@ void suggest_offer(struct suggest *suggest, const char *known)
         distance = 1;
     }
     size_t near_enough = typed_len <= 4 ? 2 : typed_len / 3 + 1;
-    if (typed_len <= 2) {
+    if (typed_len <= 3) {
         near_enough = 1;
     }
     if (distance <= near_enough && distance < suggest->distance) {

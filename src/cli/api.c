@@ -26,6 +26,10 @@ enum err api_open(struct cli *cli, struct error *e)
                     "no server is known: no saved login in %s and WEIR_SERVER is not set",
                     login_path(&cli->arena));
     }
+    r = login_url_check(cli->login.url, e);
+    if (r != ERR_OK) {
+        return r;
+    }
     cli->client = login_client(&cli->login);
     return ERR_OK;
 }

@@ -5,10 +5,13 @@
 #include "cli/args.h"
 
 #include "base/amount.h"
+#include "base/buf.h"
 #include "base/mem.h"
 #include "base/suggest.h"
 
 #include <ctype.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,13 +57,40 @@ static bool among(const char *choices, const char *value)
     return false;
 }
 
+/* "it can be pack, spread or tight; did you mean 'tight'?" */
+static enum err choice_fail(const struct flag *flag, const char *value, struct error *e)
+{
+    struct buf all;
+    char word[SUGGEST_WORD_MAX + 1];
+    char best[SUGGEST_WORD_MAX + 1] = "";
+    size_t nearest = SIZE_MAX;
+    buf_init(&all, ERROR_TEXT_MAX);
+    struct str rest = str_of(flag->choices);
+    for (size_t i = 0; rest.p != NULL; i++) {
+        const struct str one = str_cut(rest, ',', &rest);
+        struct suggest suggest;
+        buf_addf(&all, "%s%.*s", i == 0 ? "" : rest.p == NULL ? " or " : ", ", (int)one.len, one.p);
+        (void)snprintf(word, sizeof word, "%.*s", (int)one.len, one.p);
+        suggest_init(&suggest, str_of(value));
+        suggest_offer(&suggest, word);
+        if (suggest.best != NULL && suggest.distance < nearest) {
+            nearest = suggest.distance;
+            memcpy(best, word, sizeof best);
+        }
+    }
+    const bool near = best[0] != '\0';
+    (void)fail(e, ERR_USAGE, "--%s is '%.60s'; it can be %s%s%s%s", flag->name, value,
+               buf_text(&all), near ? "; did you mean '" : "", best, near ? "'?" : "");
+    buf_done(&all);
+    return ERR_USAGE;
+}
+
 static enum err value_check(const struct flag *flag, const char *value, struct error *e)
 {
     uint64_t number;
     int64_t ms;
     if (flag->choices != NULL && !among(flag->choices, value)) {
-        return fail(e, ERR_USAGE, "--%s is '%.60s'; it can be %s", flag->name, value,
-                    flag->choices);
+        return choice_fail(flag, value, e);
     }
     if (flag->type == FLAG_NUMBER && !str_to_u64(str_of(value), &number)) {
         const bool large = value[0] != '\0' && value[strspn(value, "0123456789")] == '\0';

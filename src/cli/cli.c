@@ -82,6 +82,24 @@ static const char *other_name(const char *word)
     return NULL;
 }
 
+/* What stands before the command is no flag that every command has. */
+static void unknown_first_flag(const char *typed)
+{
+    struct suggest suggest;
+    const char *name = typed + strspn(typed, "-");
+    suggest_init(&suggest, (struct str){name, strcspn(name, "=")});
+    for (const struct flag *flag = flags_common; flag->name != NULL; flag++) {
+        suggest_offer(&suggest, flag->name);
+    }
+    if (suggest.best != NULL) {
+        context_say("weir: unknown flag %.60s; did you mean --%s?", typed, suggest.best);
+    } else {
+        context_say("weir: %.60s cannot stand before the command; `weir help` shows how commands "
+                    "look",
+                    typed);
+    }
+}
+
 static int unknown_command(int argc, char *const *argv, int words)
 {
     struct arena arena;
@@ -94,6 +112,11 @@ static int unknown_command(int argc, char *const *argv, int words)
         help_group(group, asked ? stdout : stderr);
         arena_done(&arena);
         return asked ? EXIT_OK : EXIT_USAGE;
+    }
+    if (typed[0] == '-') {
+        unknown_first_flag(typed);
+        arena_done(&arena);
+        return code;
     }
     struct suggest suggest;
     suggest_init(&suggest, str_of(typed));

@@ -70,8 +70,8 @@ int cmd_auth_login(struct cli *cli)
     const char *token = getenv("WEIR_TOKEN");
     enum err r = ERR_OK;
     const bool local = strncmp(url, "unix:/", 6) == 0;
-    if (!local && strncmp(url, "http://", 7) != 0 && strncmp(url, "https://", 8) != 0) {
-        r = fail(&e, ERR_USAGE, "'%.100s' is no address; http://127.0.0.1:8080 would do", url);
+    if (login_url_check(url, &e) != ERR_OK) {
+        r = ERR_USAGE;
     } else if (file != NULL && strcmp(file, "-") != 0) {
         r = login_file_read(&cli->arena, file, &token, &e);
     } else if (local && (token == NULL || token[0] == '\0')) {

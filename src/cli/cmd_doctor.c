@@ -154,13 +154,45 @@ static void selectors_look(struct doctor *doctor, const struct doc *status)
 
 /* ---- this machine ---- */
 
+/* Is the controller in the root of version 2, or has it a hierarchy of version 1? */
+static bool controller_is_there(struct arena *arena, const char *name, bool *ret_v2)
+{
+    const char *text;
+    if (login_file_read(arena, "/sys/fs/cgroup/cgroup.controllers", &text, NULL) == ERR_OK) {
+        struct str rest = str_of(text);
+        while (rest.p != NULL) {
+            if (str_is(str_trim(str_cut(rest, ' ', &rest)), name)) {
+                *ret_v2 = true;
+                return true;
+            }
+        }
+    }
+    if (login_file_read(arena, "/proc/cgroups", &text, NULL) != ERR_OK) {
+        return false;
+    }
+    struct str lines = str_of(text);
+    while (lines.p != NULL) {
+        struct str fields = str_cut(lines, '\n', &lines);
+        if (str_is(str_cut(fields, '\t', &fields), name)) {
+            return fields.p != NULL && !str_is(str_cut(fields, '\t', &fields), "0");
+        }
+    }
+    return false;
+}
+
 static void cgroups_look(struct doctor *doctor)
 {
-    const bool v2 = access("/sys/fs/cgroup/cgroup.controllers", R_OK) == 0;
-    finding(doctor, "cgroups", v2 ? "this machine has cgroups version 2" : "no cgroups version 2",
-            v2 ? NULL
-               : "tasks on this machine are not held to their memory and cores; boot with "
-                 "systemd.unified_cgroup_hierarchy=1");
+    bool v2 = false;
+    struct arena *arena = &doctor->cli->arena;
+    const bool limits = controller_is_there(arena, "memory", &v2);
+    const bool both = controller_is_there(arena, "cpu", &v2) && limits;
+    finding(doctor, "cgroups",
+            !both ? "no cgroups for memory and cpu"
+            : v2  ? "this machine has cgroups version 2"
+                  : "this machine has cgroups version 1 for memory and cpu",
+            both ? NULL
+                 : "tasks on this machine are not held to their memory and cores; boot with "
+                   "systemd.unified_cgroup_hierarchy=1");
 }
 
 static void disk_look(struct doctor *doctor)

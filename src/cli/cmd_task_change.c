@@ -15,7 +15,12 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { EDIT_MAX = 1 << 16, PROGRESS_EVERY = 50 };
+enum {
+    EDIT_MAX = 1 << 16,
+    PROGRESS_EVERY = 50,
+    NAMED_MAX = 8, /* tasks that a question names */
+    SAID_MAX = 1024,
+};
 
 /* Says what was done, when --json is not given. */
 typedef void (*said_fn)(const struct cli *cli, uint64_t task, const struct doc *answer);
@@ -125,6 +130,22 @@ static int each_action(struct cli *cli, const char *action)
     return code;
 }
 
+/* "this kills 12 tasks: 3, 4, 5, 6, 7, 8, 9, 10 and 4 more" */
+static void kill_ask_say(const struct ids *ids)
+{
+    struct buf out;
+    buf_init(&out, SAID_MAX);
+    buf_addf(&out, "this kills %zu tasks: ", ids->at.count);
+    for (size_t i = 0; i < ids->at.count && i < NAMED_MAX; i++) {
+        buf_addf(&out, "%s%llu", i == 0 ? "" : ", ", (unsigned long long)ids->at.at[i]);
+    }
+    if (ids->at.count > NAMED_MAX) {
+        buf_addf(&out, " and %zu more", ids->at.count - NAMED_MAX);
+    }
+    context_say("%s", buf_text(&out));
+    buf_done(&out);
+}
+
 int cmd_task_change_kill(struct cli *cli)
 {
     struct error e;
@@ -137,9 +158,7 @@ int cmd_task_change_kill(struct cli *cli)
         return dry;
     }
     if (r == ERR_OK && ids.at.count > 1 && !args_has(&cli->args, "yes")) {
-        context_say("this kills %zu tasks: %llu to %llu", ids.at.count,
-                    (unsigned long long)ids.at.at[0],
-                    (unsigned long long)ids.at.at[ids.at.count - 1]);
+        kill_ask_say(&ids);
         kill_say(cli, ids.at.at, ids.at.count);
         r = context_confirm(cli, ids.at.count, &yes, &e);
     }
@@ -242,18 +261,46 @@ static int retry_instance(struct cli *cli, const struct attempt_name *name)
     return code;
 }
 
+static struct str retry_body(const struct cli *cli)
+{
+    return str_of(args_has(&cli->args, "failed") ? "{\"failed\":true}" : "");
+}
+
+/* Submits again what each word names: a task, or one instance of a task. */
+static int retry_each(struct cli *cli)
+{
+    int code = EXIT_OK;
+    for (size_t i = 0; i < cli->args.word_count; i++) {
+        struct error e;
+        struct attempt_name name;
+        int one;
+        if (ids_name_parse(cli->args.words[i], &name, &e) != ERR_OK) {
+            one = context_fail(cli, &e);
+        } else if (name.instance >= 0) {
+            one = retry_instance(cli, &name);
+        } else {
+            struct ids ids = {0};
+            vec_push(&ids.at, name.task);
+            one = each_said(cli, &ids, "POST", "/retry", retry_body(cli), retry_said);
+            ids_done(&ids);
+        }
+        code = code == EXIT_OK ? one : code;
+    }
+    return code;
+}
+
 int cmd_task_change_retry(struct cli *cli)
 {
     struct error e;
     struct ids ids;
-    struct attempt_name name;
-    if (cli->args.word_count == 1 && ids_name_parse(cli->args.words[0], &name, NULL) == ERR_OK &&
-        name.instance >= 0) {
-        return retry_instance(cli, &name);
+    for (size_t i = 0; i < cli->args.word_count; i++) {
+        struct attempt_name name;
+        if (ids_name_parse(cli->args.words[i], &name, NULL) == ERR_OK && name.instance >= 0) {
+            return retry_each(cli);
+        }
     }
-    struct str body = str_of(args_has(&cli->args, "failed") ? "{\"failed\":true}" : "");
     int code = ids_read(cli, &ids, &e) == ERR_OK
-                   ? each_said(cli, &ids, "POST", "/retry", body, retry_said)
+                   ? each_said(cli, &ids, "POST", "/retry", retry_body(cli), retry_said)
                    : context_fail(cli, &e);
     ids_done(&ids);
     return code;

@@ -38,6 +38,7 @@ struct up {
     struct cli *cli;
     const char *dir;
     const char *url;
+    unsigned former_port; /* of the `weir up` before on this directory; 0: unknown */
     struct child server;
     struct child agent;
     int signals;
@@ -118,6 +119,11 @@ static enum err dir_take(struct up *up, struct error *e)
     struct updir_info former;
     if (r == ERR_OK && updir_read(arena, up->dir, &former)) {
         former_wait(&former, up->dir);
+        const char *port = former.url != NULL ? strrchr(former.url, ':') : NULL;
+        uint64_t number = 0;
+        if (port != NULL && str_to_u64(str_of(port + 1), &number) && number <= PORT_MAX) {
+            up->former_port = (unsigned)number;
+        }
     }
     return r;
 }
@@ -128,6 +134,9 @@ static enum err server_start(struct up *up, struct error *e)
 {
     struct arena *arena = &up->cli->arena;
     unsigned port = (unsigned)args_number(&up->cli->args, "port", PORT_DEFAULT);
+    if (port == 0 && port_check(arena, up->former_port, NULL) == ERR_OK) {
+        port = up->former_port; /* nodes and saved logins know it */
+    }
     enum err r = port == 0 ? ERR_OK : port_check(arena, port, e);
     if (r != ERR_OK) {
         return r;

@@ -226,6 +226,22 @@ static void placed_say(struct buf *out, const struct doc *doc)
     }
 }
 
+/* The tasks that hold the first of the nearest nodes, or that the task waits for by its own wish. */
+static void blockers_say(struct buf *out, const struct doc *near, const struct doc *blockers)
+{
+    const bool some = blockers != NULL && blockers->count > 0;
+    if (!some) {
+        return;
+    }
+    const bool held = near != NULL && near->first != NULL;
+    buf_addf(out, "\n%s%s task%s", held ? item_text(near->first, "node") : "waits for",
+             held ? " is held by" : "", blockers->count == 1 ? "" : "s");
+    for (const struct doc *d = blockers->first; d != NULL; d = d->next) {
+        buf_addf(out, "%s%s", d == blockers->first ? " " : ", ", d->text.p);
+    }
+    buf_add_char(out, '\n');
+}
+
 static void explain_more(const struct cli *cli, const struct doc *doc)
 {
     (void)cli;
@@ -233,7 +249,6 @@ static void explain_more(const struct cli *cli, const struct doc *doc)
     buf_init(&out, LINE_BYTES_MAX);
     placed_say(&out, doc);
     const struct doc *near = item_at(doc, "nearest");
-    const struct doc *blockers = item_at(doc, "blockers");
     const struct doc *hints = item_at(doc, "suggestions");
     fallback_text_explain(&out, doc, text_now_ms());
     buf_add_str(&out, near != NULL && near->count > 0 ? "\nnearest nodes\n" : "");
@@ -242,11 +257,7 @@ static void explain_more(const struct cli *cli, const struct doc *doc)
         text_escape(&out, str_of(item_text(d, "message")));
         buf_add_char(&out, '\n');
     }
-    buf_add_str(&out, blockers != NULL && blockers->count > 0 ? "\nheld by tasks" : "");
-    for (const struct doc *d = blockers == NULL ? NULL : blockers->first; d != NULL; d = d->next) {
-        buf_addf(&out, " %s", d->text.p);
-    }
-    buf_add_str(&out, blockers != NULL && blockers->count > 0 ? "\n" : "");
+    blockers_say(&out, near, item_at(doc, "blockers"));
     buf_add_str(&out, hints != NULL && hints->count > 0 ? "\nwhat would help\n" : "");
     for (const struct doc *d = hints == NULL ? NULL : hints->first; d != NULL; d = d->next) {
         buf_add_str(&out, "  ");

@@ -207,9 +207,7 @@ enum err context_confirm(const struct cli *cli, size_t objects, bool *ret_yes, s
         return objects <= 1
                    ? ERR_OK
                    : fail(e, ERR_USAGE,
-                          "this affects %zu objects; give --yes to do it without a terminal "
-                          "to ask on",
-                          objects);
+                          "nothing was changed; give --yes to do it without a terminal to ask on");
     }
     (void)fprintf(stderr, "Go on? [y/N] ");
     char line[16] = "";

@@ -78,7 +78,7 @@ static int misses_say(struct cli *cli, const struct doc *tasks)
         if (state[0] == '\0') {
             (void)fail(&e, ERR_NOT_FOUND, "no task %s", id);
         } else {
-            (void)fail(&e, ERR_CONFLICT, "task %s has ended: it is %s", id, state);
+            (void)fail(&e, ERR_CONFLICT, "task %s: the task has ended: it is %s", id, state);
         }
         int failed = context_fail(cli, &e);
         code = code == EXIT_OK ? failed : code;

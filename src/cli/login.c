@@ -47,6 +47,17 @@ enum err login_file_read(struct arena *arena, const char *path, const char **ret
     return ERR_OK;
 }
 
+enum err login_url_check(const char *url, struct error *e)
+{
+    static const char *const kinds[] = {"http://", "https://", "unix:/"};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        if (strncmp(url, kinds[i], strlen(kinds[i])) == 0) {
+            return ERR_OK;
+        }
+    }
+    return fail(e, ERR_USAGE, "'%.100s' is no address; http://127.0.0.1:8080 would do", url);
+}
+
 enum err login_dirs_make(struct arena *arena, const char *path, unsigned mode, struct error *e)
 {
     char *copy = arena_str(arena, path);

@@ -28,6 +28,9 @@ struct login {
 must_use enum err login_find(struct arena *arena, const char *server_flag, struct login *ret,
                              struct error *e);
 
+/* ERR_USAGE: this is no address of a server. */
+must_use enum err login_url_check(const char *url, struct error *e);
+
 /* Makes a client. With a saved address the client reads the login again before each further try,
  * because a restarted `weir up --port 0` has another port. */
 struct http_client *login_client(const struct login *login);

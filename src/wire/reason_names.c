@@ -4,6 +4,7 @@
 #include "wire/reason_names.h"
 
 #include "base/must.h"
+#include "base/name.h"
 #include "base/suggest.h"
 
 #include <inttypes.h>
@@ -14,12 +15,42 @@ enum {
     LOOKED_MAX = 1000, /* nodes whose labels are read */
 };
 
+/* The first names of a list, as people sort them, and the one that was perhaps meant. */
+struct names {
+    const char *at[SHOWN_MAX];
+    uint32_t shown;
+    uint32_t all;
+    struct suggest suggest;
+};
+
+static void names_add(struct names *names, const char *name)
+{
+    suggest_offer(&names->suggest, name);
+    names->all++;
+    uint32_t i = names->shown < SHOWN_MAX ? names->shown++ : SHOWN_MAX - 1;
+    if (names->all > SHOWN_MAX && name_order(names->at[i], name) <= 0) {
+        return;
+    }
+    for (; i > 0 && name_order(names->at[i - 1], name) > 0; i--) {
+        names->at[i] = names->at[i - 1];
+    }
+    names->at[i] = name;
+}
+
 /* Ends a list of `shown` out of `all` names. */
 static void rest_add(uint32_t shown, uint32_t all, struct buf *out)
 {
     if (all > shown) {
         buf_addf(out, " and %u more", all - shown);
     }
+}
+
+static void names_list(const struct names *names, const char *before, struct buf *out)
+{
+    for (uint32_t i = 0; i < names->shown; i++) {
+        buf_addf(out, "%s%s", i == 0 ? before : ", ", names->at[i]);
+    }
+    rest_add(names->shown, names->all, out);
 }
 
 static void count_add(uint32_t count, const char *what, struct buf *out)
@@ -55,15 +86,13 @@ static void tasks_add(const struct core *core, const struct reason *reason, stru
 
 static void nodes_add(const struct core *core, const struct reason *reason, struct buf *out)
 {
-    uint32_t shown = 0;
+    struct names names = {0};
     count_add(reason->need, "node", out);
     const struct node *node = query_pool_node_next(core, reason->pool, (node_id){0});
-    for (; node != NULL && shown < SHOWN_MAX;
-         node = query_pool_node_next(core, reason->pool, node->id)) {
-        buf_addf(out, "%s%s", shown == 0 ? ": " : ", ", query_node_name(core, node->id));
-        shown++;
+    for (; node != NULL; node = query_pool_node_next(core, reason->pool, node->id)) {
+        names_add(&names, query_node_name(core, node->id));
     }
-    rest_add(shown, reason->need, out);
+    names_list(&names, ": ", out);
 }
 
 static void instances_add(const struct core *core, const struct reason *reason, struct buf *out)
@@ -97,27 +126,98 @@ void reason_names_uses(const struct core *core, const struct reason *reason, str
 
 /* ---- what would be accepted ---- */
 
-void reason_names_nodes(const struct core *core, const char *asked, struct buf *out)
+static void nodes_look(const struct core *core, struct names *names)
 {
-    struct suggest suggest;
-    uint32_t count = 0;
-    suggest_init(&suggest, str_of(asked));
-    for (const struct node *node = query_node_next(core, (node_id){0}); node != NULL;
-         node = query_node_next(core, node->id)) {
-        const char *name = query_node_name(core, node->id);
-        suggest_offer(&suggest, name);
-        if (count < SHOWN_MAX) {
-            buf_addf(out, "%s%s", count == 0 ? "; there are: " : ", ", name);
+    const struct node *node = query_node_next(core, (node_id){0});
+    for (; node != NULL; node = query_node_next(core, node->id)) {
+        if (node->state != NODE_REMOVED) {
+            names_add(names, query_node_name(core, node->id));
         }
-        count++;
     }
-    rest_add(SHOWN_MAX, count, out);
-    if (count == 0) {
-        buf_add_str(out, "; no node has joined yet");
+}
+
+static void pools_look(const struct core *core, struct names *names)
+{
+    const struct pool *pool = query_pool_next(core, (pool_id){0});
+    for (; pool != NULL; pool = query_pool_next(core, pool->id)) {
+        if (!pool->deleted) {
+            names_add(names, query_pool_name(core, pool->id));
+        }
     }
-    if (suggest.best != NULL) {
-        buf_addf(out, "; did you mean '%s'?", suggest.best);
+}
+
+static void accounts_look(const struct core *core, enum account_kind kind, struct names *names)
+{
+    const struct account *account = query_account_next(core, (account_id){0});
+    for (; account != NULL; account = query_account_next(core, account->id)) {
+        if (account->kind == kind) {
+            names_add(names, query_account_name(core, account->id));
+        }
     }
+}
+
+static void flavors_look(const struct core *core, struct names *names)
+{
+    const struct flavor *flavor = query_flavor_next(core, (flavor_id){0});
+    for (; flavor != NULL; flavor = query_flavor_next(core, flavor->id)) {
+        names_add(names, query_flavor_name(core, flavor->id));
+    }
+}
+
+static struct names look(const struct core *core, enum reason_named kind, const char *asked)
+{
+    struct names names = {0};
+    suggest_init(&names.suggest, str_of(asked));
+    switch (kind) {
+    case REASON_NAMED_NODE:
+        nodes_look(core, &names);
+        break;
+    case REASON_NAMED_POOL:
+        pools_look(core, &names);
+        break;
+    case REASON_NAMED_PROJECT:
+        accounts_look(core, ACCOUNT_PROJECT, &names);
+        break;
+    case REASON_NAMED_DEPARTMENT:
+        accounts_look(core, ACCOUNT_DEPARTMENT, &names);
+        break;
+    case REASON_NAMED_FLAVOR:
+        flavors_look(core, &names);
+        break;
+    }
+    return names;
+}
+
+void reason_names_all(const struct core *core, enum reason_named kind, const char *asked,
+                      struct buf *out)
+{
+    const struct names names = look(core, kind, asked);
+    names_list(&names, "; there are: ", out);
+    if (names.all == 0) {
+        buf_add_str(out, kind == REASON_NAMED_NODE ? "; no node has joined yet" : "; there is none");
+    }
+    if (names.suggest.best != NULL) {
+        buf_addf(out, "; did you mean '%s'?", names.suggest.best);
+    }
+}
+
+const char *reason_names_meant(const struct core *core, enum reason_named kind, const char *asked)
+{
+    return look(core, kind, asked).suggest.best;
+}
+
+void reason_names_children(const struct core *core, const char *department, struct buf *out)
+{
+    struct names names = {0};
+    const struct account *parent = query_account_named(core, ACCOUNT_DEPARTMENT, department);
+    if (parent == NULL) {
+        return;
+    }
+    const struct account *child = query_account_child_next(core, parent->id, (account_id){0});
+    for (; child != NULL; child = query_account_child_next(core, parent->id, child->id)) {
+        names_add(&names, query_account_name(core, child->id));
+    }
+    names_list(&names, ": ", out);
 }
 
 /* Adds a label to the list if it is not there yet; false: the list is full. */
@@ -152,10 +252,12 @@ void reason_names_labels(const struct core *core, pool_id pool, struct buf *out)
         }
         node = query_pool_node_next(core, pool, node->id);
     }
-    buf_add_str(out, count == 0 ? "; its nodes have no labels" : "; its nodes have ");
+    struct names names = {0};
     for (uint32_t i = 0; i < count; i++) {
-        buf_addf(out, "%s%s", i == 0 ? "" : ", ", list[i]);
+        names_add(&names, list[i]);
     }
+    names_list(&names, "; its nodes have ", out);
+    buf_add_str(out, count == 0 ? "; its nodes have no labels" : "");
     buf_add_str(out, room && node == NULL ? "" : " and others");
     arena_done(&arena);
 }

@@ -9,8 +9,23 @@
 /* Writes who uses the pool, node or account of a REASON_IN_USE: "7 tasks: 3, 4, 5 and 4 more". */
 void reason_names_uses(const struct core *core, const struct reason *reason, struct buf *out);
 
-/* Appends the nodes that exist, and the one that `asked` perhaps means. */
-void reason_names_nodes(const struct core *core, const char *asked, struct buf *out);
+enum reason_named {
+    REASON_NAMED_NODE,
+    REASON_NAMED_POOL,
+    REASON_NAMED_PROJECT,
+    REASON_NAMED_DEPARTMENT,
+    REASON_NAMED_FLAVOR,
+};
+
+/* Appends the objects of this kind that exist, and the one that `asked` perhaps means. */
+void reason_names_all(const struct core *core, enum reason_named kind, const char *asked,
+                      struct buf *out);
+
+/* The name of the object that `asked` perhaps means; NULL: no name is near. */
+const char *reason_names_meant(const struct core *core, enum reason_named kind, const char *asked);
+
+/* Appends the accounts directly below the department. */
+void reason_names_children(const struct core *core, const char *department, struct buf *out);
 
 /* Appends the labels that nodes of the pool have. */
 void reason_names_labels(const struct core *core, pool_id pool, struct buf *out);

@@ -184,6 +184,31 @@ static void resources_add(const struct core *core, const struct reason *reason, 
     }
 }
 
+/* A refusal of an unknown name lists the names that there are. */
+static void unknown_add(const struct core *core, const struct reason *reason, struct buf *out)
+{
+    static const struct {
+        enum reason_code code;
+        enum reason_named kind;
+    } kinds[] = {
+        {REASON_UNKNOWN_NODE, REASON_NAMED_NODE},
+        {REASON_UNKNOWN_POOL, REASON_NAMED_POOL},
+        {REASON_UNKNOWN_PROJECT, REASON_NAMED_PROJECT},
+        {REASON_UNKNOWN_DEPARTMENT, REASON_NAMED_DEPARTMENT},
+        {REASON_UNKNOWN_FLAVOR, REASON_NAMED_FLAVOR},
+    };
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        if (reason->code == kinds[i].code && reason->text[0] != '\0') {
+            reason_names_all(core, kinds[i].kind, reason->text, out);
+        }
+    }
+    if (reason->code == REASON_UNKNOWN_RESOURCE) {
+        resources_add(core, reason, out);
+    } else if (reason->code == REASON_NOT_EMPTY) {
+        reason_names_children(core, reason->text, out);
+    }
+}
+
 /* Why a node takes no new work, in one word or two. */
 static const char *away_word(const struct node *node)
 {
@@ -290,12 +315,9 @@ void reason_text(const struct core *core, const struct reason *reason, struct bu
     if (reason->code == REASON_IN_USE && reason->have == 1) {
         buf_add_str(out, "; --force makes the tasks unavailable");
     }
-    if (reason->code == REASON_UNKNOWN_RESOURCE) {
-        resources_add(core, reason, out);
-    } else if (reason->code == REASON_NODES_AWAY) {
+    unknown_add(core, reason, out);
+    if (reason->code == REASON_NODES_AWAY) {
         away_add(core, reason, out);
-    } else if (reason->code == REASON_UNKNOWN_NODE && reason->text[0] != '\0') {
-        reason_names_nodes(core, reason->text, out);
     } else if (reason->code == REASON_OTHER_LABELS) {
         reason_names_labels(core, reason->pool, out);
     } else if (reason->code == REASON_NO_DEVICES && reason->have > 0 && reason->need == 0) {

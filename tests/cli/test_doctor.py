@@ -32,6 +32,15 @@ def test_a_sound_server_has_no_trouble_and_a_lost_one_is_named(weir):
     assert str(weir.port) in found["server"]["found"] and f"weir up --dir {weir.dir}" in found["server"]["advice"]
 
 
+def test_what_a_node_can_enforce_is_no_trouble_of_its_machine(weir):
+    """Whatever version the cgroups of this machine have: the agent of this machine says what it enforces."""
+    [node] = weir.weir_json("node", "list")
+    if {"cpu", "memory"} <= set(re.findall(r"\w+", node["limits"])):
+        assert checks(weir)[1]["cgroups"]["ok"], node["limits"]
+    elif not checks(weir)[1]["cgroups"]["ok"]:
+        assert "not held to their memory" in checks(weir)[1]["cgroups"]["advice"]
+
+
 def test_short_names_do_what_the_long_ones_do(weir):
     weir.weir("submit", "--", "sh", "-c", "echo hello; sleep 600")
     weir.wait_state(1, "running")

@@ -160,7 +160,7 @@ def test_explain_and_queue_name_the_reason(weir):
     weir.wait_state(holder, "running")
     waiting = weir.weir("submit", "--name", "second", "--", "true").stdout.strip()
     text = weir.wait_until(lambda: "slot" in weir.weir("explain", waiting).stdout and weir.weir("explain", waiting).stdout)
-    assert f"held by tasks {holder}" in text
+    assert f" is held by task {holder}" in text
     answer = weir.weir_json("explain", waiting)
     assert answer["blockers"] == [holder]
     queue = weir.weir_json("queue")
@@ -242,8 +242,8 @@ def test_ten_thousand_are_killed_by_few_calls(weir):
     again = weir.weir("task", "kill", ids[0], ids[1], ids[5000], 999999, "--yes", check=False)
     assert again.returncode == 5  # that of the first
     assert again.stderr.splitlines()[:2] == [
-        f"weir: task {ids[0]} has ended: it is killed",
-        f"weir: task {ids[1]} has ended: it is killed",
+        f"weir: task {ids[0]}: the task has ended: it is killed",
+        f"weir: task {ids[1]}: the task has ended: it is killed",
     ]
     assert "no task 999999" in again.stderr
     assert weir.task(ids[5000])["state"] == "killed"

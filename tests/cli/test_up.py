@@ -116,6 +116,16 @@ def test_a_later_up_holds_the_directory_too(weir):
     assert weir.process.wait(timeout=60) == 0
 
 
+def test_a_free_port_is_the_same_again_on_the_same_directory(weir_factory):
+    """Nodes and saved logins know the port of a server that was started with --port 0."""
+    weir = weir_factory(start=False)
+    weir.start(port=0)
+    was = weir.url
+    weir.stop()
+    weir.start(port=0)
+    assert weir.url == was
+
+
 def test_down_stop_tasks_ends_all(weir):
     tasks = [weir.submit("sleep", "1000") for _ in range(5)]
     weir.wait_state(tasks[0], "running")

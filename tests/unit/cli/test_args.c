@@ -120,7 +120,7 @@ static void mistakes_are_named(void **state)
         {"run", "--xyzzyfoo true", "`weir run --help` lists them"},
         {"run", "--priority high true", "--priority is 'high'; a whole number"},
         {"run", "--time soon true", "--time: "},
-        {"run", "--kind job true", "--kind is 'job'; it can be experiment,command"},
+        {"run", "--kind job true", "--kind is 'job'; it can be experiment, command, shell, notebook, tensorboard or service"},
         {"run", "--gang=yes true", "--gang takes no value"},
         {"run", "--priority", "--priority needs a value: --priority N"},
         {"run", "-Z", "unknown flag -Z"},
