@@ -20,7 +20,7 @@ void explain_show(struct call *call)
         if (outcome == TASK_PENDING) {
             call_failf(call, ERR_NOT_FOUND, "", "no task %llu", (unsigned long long)id.v);
         } else {
-            call_failf(call, ERR_CONFLICT, "", "task %llu does not wait: it is %s",
+            call_failf(call, ERR_CONFLICT, "", "task %llu has ended: it is %s",
                        (unsigned long long)id.v, names_task_state(outcome));
         }
         return;

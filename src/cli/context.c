@@ -192,6 +192,23 @@ void context_out_inert(struct str text)
     buf_done(&shown);
 }
 
+void context_out_wrapped(const struct cli *cli, struct str text, size_t indent)
+{
+    struct buf wrapped;
+    buf_init(&wrapped, OUT_MAX_BYTES);
+    while (text.len > 0) {
+        const struct str line = str_cut(text, '\n', &text);
+        if (cli->width > 0) {
+            text_wrap(&wrapped, line, cli->width, indent);
+        } else {
+            buf_add(&wrapped, line.p, line.len);
+        }
+        buf_add_char(&wrapped, '\n');
+    }
+    context_out_inert((struct str){.p = buf_text(&wrapped), .len = wrapped.len});
+    buf_done(&wrapped);
+}
+
 void context_out_text(const char *text)
 {
     context_out(str_of(text));

@@ -77,6 +77,10 @@ void context_out_text(const char *text);
 /* Writes lines for people to standard output. What a terminal would obey is made visible. */
 void context_out_inert(struct str text);
 
+/* The same, with lines that are too long for the terminal broken between words; what is broken off goes
+ * on behind `indent` spaces. */
+void context_out_wrapped(const struct cli *cli, struct str text, size_t indent);
+
 /* Asks for a yes on the terminal, after the caller has said what will happen. Without a terminal
  * the answer is yes for one object, else ERR_USAGE asks for --yes. *ret_yes is the answer. */
 must_use enum err context_confirm(const struct cli *cli, size_t objects, bool *ret_yes,

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { COST_TEXT_MAX = 1 << 16 };
+enum { COST_TEXT_MAX = 1 << 16, DRY_INDENT = 6 };
 
 void cost_warn(const struct doc *answer)
 {
@@ -38,7 +38,7 @@ static enum err ask(struct cli *cli, struct arena *arena, const struct cost_call
 }
 
 /* Prints the lines of a dry run. A change that moves no task is said too. */
-static void dry_print(const struct doc *answer, bool changes, const char *what)
+static void dry_print(const struct cli *cli, const struct doc *answer, bool changes, const char *what)
 {
     struct buf text;
     buf_init(&text, COST_TEXT_MAX);
@@ -54,7 +54,7 @@ static void dry_print(const struct doc *answer, bool changes, const char *what)
     if (item_true(answer, "cut")) {
         buf_add_str(&text, "there may be more: the server looks at a part of what follows\n");
     }
-    context_out_inert((struct str){buf_text(&text), text.len});
+    context_out_wrapped(cli, (struct str){buf_text(&text), text.len}, DRY_INDENT);
     buf_done(&text);
 }
 
@@ -66,7 +66,7 @@ enum err cost_dry(struct cli *cli, const struct cost_call *call, int *ret_exit, 
     if (r == ERR_OK) {
         const bool changes = item_true(reply.doc, "changes");
         if (!show_json(cli, &reply)) {
-            dry_print(reply.doc, changes, call->what);
+            dry_print(cli, reply.doc, changes, call->what);
         }
         cost_warn(reply.doc);
         *ret_exit = changes ? EXIT_WOULD_CHANGE : EXIT_OK;

@@ -9,7 +9,13 @@
 
 #include <string.h>
 
-enum { PLACE_TEXT_MAX = 4 << 20, QUEUE_LOOK = 1000, REASONS_MAX = 64, RUNS_SHOWN = 20 };
+enum {
+    PLACE_TEXT_MAX = 4 << 20,
+    QUEUE_LOOK = 1000,
+    REASONS_MAX = 64,
+    RUNS_SHOWN = 20,
+    LABEL_COLUMNS = 10, /* before the words of a line */
+};
 
 /* Waiting tasks that give the same reason. */
 struct wait_reason {
@@ -32,7 +38,7 @@ struct place {
 
 static void line(struct place *place, const char *label)
 {
-    buf_addf(&place->out, "  %-8s", label);
+    buf_addf(&place->out, "  %-*s", LABEL_COLUMNS - 2, label);
 }
 
 /* ---- why tasks wait ---- */
@@ -90,7 +96,7 @@ static void reasons_add(struct place *place)
     for (size_t i = 0; i < place->reason_count; i++) {
         const struct wait_reason *reason = &place->reasons[i];
         line(place, "");
-        buf_addf(&place->out, "%zu %s: task %s %s\n", reason->tasks,
+        buf_addf(&place->out, "%zu %s: task %s: %s\n", reason->tasks,
                  reason->code[0] != '\0' ? reason->code : "(no reason yet)", reason->first,
                  reason->message);
     }
@@ -210,7 +216,8 @@ static void pool_add(struct place *place)
     buf_addf(&place->out, "%s of %s free\n", item_text(pool, "slots.free"),
              item_text(pool, "slots.total"));
     line(place, "running");
-    buf_addf(&place->out, "%s tasks\n", item_text(pool, "tasks.running"));
+    const int64_t running = item_number(pool, "tasks.running", 0);
+    buf_addf(&place->out, "%lld task%s\n", (long long)running, running == 1 ? "" : "s");
     pool_keeps_add(place);
 }
 
@@ -306,7 +313,8 @@ int explain_place(struct cli *cli, const char *name)
             pool_add(&place);
         }
         reasons_add(&place);
-        context_out_inert((struct str){.p = buf_text(&place.out), .len = place.out.len});
+        context_out_wrapped(cli, (struct str){.p = buf_text(&place.out), .len = place.out.len},
+                            LABEL_COLUMNS);
     }
     buf_done(&place.out);
     return EXIT_OK;

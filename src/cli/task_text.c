@@ -190,7 +190,8 @@ void task_text_detail(struct buf *out, const struct doc *task, int64_t now_ms)
         buf_add_str(out, task_text_message(task));
     } else if (strcmp(state, "failed") == 0 && strcmp(cause, "dependency") == 0) {
         dependency_text(out, task);
-    } else if (!again && strcmp(cause, "none") != 0 && strcmp(cause, "exit") != 0) {
+    } else if (!again && strcmp(cause, "none") != 0 && strcmp(cause, "exit") != 0 &&
+               strcmp(cause, state) != 0) {
         /* A task that runs again has the end cause of an earlier attempt. */
         buf_add_str(out, cause);
     }

@@ -92,7 +92,7 @@ def test_kill_pause_and_activate(full):
 def test_a_kill_of_several_shows_the_same_before_it_asks(full):
     terminal = full.terminal("task", "kill", "1", "2")
     terminal.expect("Go on? [y/N]")
-    assert "this kills 2 tasks: 1 to 2" in terminal.text
+    assert "this kills 2 tasks: 1, 2" in terminal.text
     assert "this stops task 1 (resnet" in terminal.text and "this ends task 2 " in terminal.text
     terminal.send("n\n")
     assert terminal.finish()[0] == 1 and full.task(1)["state"] == "running"

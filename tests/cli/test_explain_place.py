@@ -22,9 +22,9 @@ def test_a_pool_says_what_is_free_and_why_its_tasks_wait(crowded):
     lines = crowded.weir("explain", "default").stdout.splitlines()
     assert lines[0] == "pool default"
     assert "  state   takes tasks" in lines and "  slots   0 of 2 free" in lines and "  waiting 2 tasks" in lines
-    (reason,) = [line for line in lines if ": task 2 " in line]
+    (reason,) = [line for line in lines if ": task 2: " in line]
     code = crowded.task(2)["reason"]["code"]
-    assert reason.strip().startswith(f"2 {code}: task 2 ") and crowded.task(2)["reason"]["message"] in reason
+    assert reason.strip().startswith(f"2 {code}: task 2: ") and crowded.task(2)["reason"]["message"] in reason
     crowded.weir("pool", "pause", "default")
     assert "paused: starts nothing; `weir pool resume default` ends that" in crowded.weir("explain", "default").stdout
 

@@ -119,3 +119,11 @@ def test_explain_says_which_node_the_tasks_hold(shop):
     after = shop.weir("submit", "--after", str(waiting), "--", "true").stdout.strip()
     assert f"\nwaits for task {waiting}\n" in shop.weir("explain", after).stdout
     shop.weir("task", "kill", holder, waiting, "--yes")
+
+
+def test_a_state_is_not_said_twice(shop):
+    task = shop.submit("sleep", "1000", pool="lab")
+    shop.weir("task", "kill", task)
+    shop.wait_state(task, "killed")
+    assert shop.weir("task", "list", "--columns", "state,detail", "--limit", "1", "--no-header").stdout.split() == ["killed"]
+    assert said(shop, "explain", task) == (5, f"task {task} has ended: it is killed")

@@ -232,7 +232,7 @@ static void nodes_that_drain_are_named_with_the_way_back(void **state)
     why.reason.need = 3;
     why.reason.have = 1;
     says(why.reason,
-         "of the 3 nodes that could take the task 1 is up; the others are silent, lost, "
+         "1 of the 3 nodes that could take the task is up; the others are silent, lost, "
          "draining or out of service: n1 is draining");
     const char *help[SUGGESTIONS_MAX];
     assert_int_equal(explain_json_suggestions(site.core, id, &why, &site.arena, help), 1);
