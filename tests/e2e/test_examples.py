@@ -1,8 +1,8 @@
 """Every example in docs/user is run, and every command that a page names exists with its flags. SPDX-License-Identifier: Apache-2.0
 
 Blocks without a language, and `sh`, hold commands: lines that begin with `weir` or `$ weir`. A block that begins with `$ ` goes on with what
-the command prints, up to `…`. Blocks without a command are pictures. The commands of `text` blocks are not run: they want nodes, pools or tasks that
-are not there. first-steps.md has a test of its own in test_documents.py.
+the command prints, up to `…`. Blocks without a command are pictures. The commands of `text` blocks want nodes, pools or tasks that are made for them first (SETTINGS).
+first-steps.md has a test of its own in test_documents.py.
 """
 
 import functools
@@ -88,6 +88,81 @@ def test_every_command_of_a_page_works_in_order(weir_factory, page):
         assert done.returncode == 0 or doctor or tried, f"{page}: {line}: {done.stderr}"
         if printed is not None:
             assert same(done.stdout, printed), f"{page}: {line} prints\n{done.stdout}"
+
+
+class Setting:
+    """What the commands of a `text` block take for granted."""
+
+    def __init__(self, *before, node=None, codes=None):
+        self.before = before
+        self.node = node  # the name of a further node, which belongs to no pool of its own choice
+        self.codes = codes or {}  # of the commands that do not exit with 0
+
+
+# By the first command of the block.
+SETTINGS = {
+    "weir token create --scope join --reusable 30": Setting(node="n21"),
+    "weir pool events burst": Setting("weir pool create burst --provider local --max 1"),
+    "weir pool close burst --dry-run": Setting("weir pool create burst --provider local --max 1", "weir submit --pool burst -- sleep 600",
+                                               codes={"weir pool close burst --dry-run": 8}),
+    "weir pool delete lab --dry-run": Setting("weir pool create lab", "weir submit --pool lab -- sleep 600",
+                                              codes={"weir pool delete lab --dry-run": 8, "weir pool delete lab": 5}),
+    "weir submit --pool spot,on-demand -- python train.py": Setting(
+        "weir pool create spot", "weir pool create on-demand", "weir submit --array 1-11 --stage -- true",
+        *["weir submit --stage -- true"] * 11),
+    "weir pool create train --provider local --nodes 3": Setting("weir pool create burst --provider local --max 2",
+                                                                 codes={"weir pool scale train --nodes 2 --dry-run": 8}),
+}
+# Blocks that show what EC2 answers; tests/e2e/test_ec2.py has a cloud for them.
+EC2 = {"weir explain 12", "weir pool create train --provider ec2 --flavor v100 --nodes 3 --zones eu-west-1a=2,eu-west-1b=1 …"}
+
+
+def text_blocks():
+    """(page, commands) of every `text` block that holds commands. A line without `weir` is what a command prints."""
+    found = []
+    for page in PAGES:
+        for language, text in blocks(page):
+            lines = [line.removeprefix("$ ").split(" #")[0].rstrip() for line in text.splitlines()]
+            lines = [line for line in lines if line.startswith("weir ")]
+            if language == "text" and lines and lines[0] not in EC2:
+                found.append((page, lines))
+    return found
+
+
+@pytest.mark.parametrize(("page", "lines"), text_blocks(), ids=lambda value: value if isinstance(value, str) else value[0].replace(" ", "-"))
+def test_commands_that_want_a_setting_work_in_it(weir_factory, page, lines):
+    w = weir_factory("--fake-gpus", "4")
+    setting = SETTINGS[lines[0]]
+    for line in setting.before:
+        w.weir(*line.split()[1:])
+    agent = None
+    if setting.node is not None:
+        token = w.weir("token", "create", "--scope", "join").stdout.strip()
+        agent = w.spawn("agent", "--server", w.url, "--join-token", token, "--name", setting.node, "--dir", w.root / setting.node)
+        w.wait_until(lambda: setting.node in w.weir("node", "list", "-q").stdout, "the node")
+    try:
+        for line in lines:
+            if line.startswith("weir agent "):
+                continue  # joins another machine; test_every_named_command_exists looks at its flags
+            works_at_last(w, line, setting.codes.get(line, 0))
+    finally:
+        if agent is not None:
+            agent.terminate()
+            agent.communicate()
+
+
+def works_at_last(w, line, wanted):
+    """Runs the command until it exits as the page says: what the command before it began may take a moment."""
+    said = []
+
+    def runs():
+        done = w.weir(*line.split()[1:], check=False)
+        if done.returncode != wanted and "give --yes" in done.stderr:  # a person is asked on a terminal
+            done = w.weir(*line.split()[1:], "--yes", check=False)
+        said[:] = [done.returncode, done.stderr]
+        return done.returncode == wanted
+
+    w.wait_until(runs, lambda: f"{line} to exit with {wanted}: {said}")
 
 
 def same(said, written):
