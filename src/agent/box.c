@@ -7,7 +7,9 @@
 #include "agent/box.h"
 
 #include "agent/box_image.h"
+#include "agent/box_keep.h"
 #include "agent/box_upload.h"
+#include "agent/box_view.h"
 #include "agent/taskenv.h"
 #include "base/inert.h"
 #include "base/must.h"
@@ -109,10 +111,20 @@ static must_use enum err prepare(struct box *box, struct attempt_key *ret_key, s
     enum err r = box_files_order_get(box->dir, box->name, &box->arena, &box->order, e);
     r = r == ERR_OK ? box_files_start_get(box->dir, box->name, &box->arena, &box->start, e) : r;
     r = r == ERR_OK ? box_files_site_get(box->dir, &box->arena, &box->site, e) : r;
+    r = r == ERR_OK ? box_view_read(box, e) : r;
     if (r == ERR_OK && box->order.upload[0] != '\0') {
         r = box_upload_take(box, ret_key->task.v, e);
     }
     return r;
+}
+
+int box_program(struct box *box, struct error *e)
+{
+    if (box->order.image[0] != '\0') {
+        return box_image_run(box, e);
+    }
+    box_view_name(box, box_view_enter(box));
+    return program_execute(box, e);
 }
 
 int box_main(int argc, char **argv)
@@ -127,10 +139,10 @@ int box_main(int argc, char **argv)
     arena_init(&box.arena);
     int code = BOX_EXIT_FAILED;
     if (prepare(&box, &key, &e) == ERR_OK) {
-        code = box.order.image[0] != '\0' ? box_image_run(&box, &e) : program_execute(&box, &e);
+        code = box.view.buckets[0] != '\0' ? box_keep_run(&box, &key, &e) : box_program(&box, &e);
     }
     if (code < 0) {
-        code = -code - 1; /* the container has ended with this code */
+        code = -code - 1; /* the program has ended with this code */
     } else {
         inert_print_error("task", &e);
     }

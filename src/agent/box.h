@@ -1,5 +1,5 @@
 /* box.h - `weir box`: the small program that starts a task which is more than a plain process: one with an
- * upload, or in a container. The supervisor runs it in place of the task's program.
+ * upload, in a container, with /job, or with files of buckets. The supervisor runs it in place of the task's program.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -10,6 +10,13 @@ enum { BOX_EXIT_FAILED = 125, BOX_EXIT_NOT_EXECUTED = 126, BOX_EXIT_NOT_FOUND = 
 /* argv: "box", the node's directory, the attempt. */
 int box_main(int argc, char **argv);
 
+/* Where the task sees its directories (box_view.h). Each may be "". */
+struct box_view {
+    const char *job;
+    const char *pool;
+    const char *buckets;
+};
+
 /* One attempt on its way. */
 struct box {
     struct arena arena;
@@ -18,7 +25,12 @@ struct box {
     struct box_order order;
     struct box_start start;
     struct box_site site;
+    struct box_view view;
 };
+
+/* Runs the program, or the container with it, in the place of this process. Returns an exit code of Weir's own with the
+ * reason in *e, or -1 - the exit code of a container. */
+int box_program(struct box *box, struct error *e);
 
 /* Becomes the task's user, for good. Does nothing where the node does not run as root. */
 must_use enum err box_become_user(const struct box_start *start, struct error *e);

@@ -10,6 +10,7 @@
 #include "agent/box_image.h"
 
 #include "agent/box_store.h"
+#include "agent/box_view.h"
 #include "agent/dirs.h"
 #include "agent/taskenv.h"
 #include "base/buf.h"
@@ -34,6 +35,12 @@
 enum { CONFIG_BYTES_MAX = 4 * 1024 * 1024, SIGNAL_BASE = 128, ENV_TOTAL_MAX = TASK_ENV_MAX + 512 };
 
 #define INSIDE_JOB "/weir/job"
+
+/* Where the container has the job directory. */
+static const char *inside_job(const struct box *box)
+{
+    return box->view.job[0] != '\0' ? box->view.job : INSIDE_JOB;
+}
 #define UNIFIED "/sys/fs/cgroup/unified"
 
 const char *box_image_runtime(const char *wanted, struct arena *arena)
@@ -107,6 +114,16 @@ static must_use enum err task_mount_put(struct box *box, struct json_out *j, con
     return ERR_OK;
 }
 
+/* A directory of the task's view. Without a source it is an empty one around the others. */
+static void view_mount_put(void *ctx, const char *place, const char *source)
+{
+    if (*source == '\0') {
+        mount_put(ctx, place, "tmpfs", "tmpfs", "nosuid,nodev,mode=755,size=4m");
+    } else {
+        mount_put(ctx, place, "bind", source, "bind,rw,nosuid,nodev");
+    }
+}
+
 static must_use enum err mounts_put(struct box *box, struct json_out *j, struct error *e)
 {
     static const char *const files[] = {"/etc/resolv.conf", "/etc/hosts"};
@@ -120,14 +137,19 @@ static must_use enum err mounts_put(struct box *box, struct json_out *j, struct 
     mount_put(j, "/dev/shm", "tmpfs", "shm", "nosuid,noexec,nodev,mode=1777");
     mount_put(j, "/sys", "bind", "/sys", "rbind,ro,nosuid,noexec,nodev");
     mount_put(j, "/tmp", "tmpfs", "tmpfs", "nosuid,nodev,mode=1777");
-    mount_put(j, INSIDE_JOB, "bind", box->start.job_dir, "bind,rw,nosuid,nodev");
+    if (box->view.job[0] == '\0') {
+        mount_put(j, INSIDE_JOB, "bind", box->start.job_dir, "bind,rw,nosuid,nodev");
+    }
+    box_view_mounts(box, view_mount_put, j);
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         if (access(files[i], R_OK) == 0) {
             mount_put(j, files[i], "bind", files[i], "bind,ro,nosuid,nodev,noexec");
         }
     }
     for (size_t i = 0; r == ERR_OK && i < box->order.mount_count; i++) {
-        r = task_mount_put(box, j, box->order.mounts[i], e);
+        if (!box_view_word(box->order.mounts[i])) {
+            r = task_mount_put(box, j, box->order.mounts[i], e);
+        }
     }
     json_out_end(j);
     return r;
@@ -156,6 +178,7 @@ static void env_put(struct box *box, struct json_out *j, const struct doc *image
 {
     static const char path_default[] = "PATH=" TASKENV_PATH_DEFAULT;
     const struct box_start *start = &box->start;
+    const char *job = inside_job(box);
     const char *image_path = NULL;
     json_out_key(j, "env");
     json_out_array(j);
@@ -178,13 +201,16 @@ static void env_put(struct box *box, struct json_out *j, const struct doc *image
         if (image_path != NULL && strcmp(entry, path_default) == 0) {
             entry = image_path;
         } else if (strncmp(entry, "WEIR_JOB_DIR=", 13) == 0) {
-            entry = "WEIR_JOB_DIR=" INSIDE_JOB;
+            entry = arena_fmt(&box->arena, "WEIR_JOB_DIR=%s", job);
         } else if (strncmp(entry, "WEIR_CHECKPOINT_FILE=", 21) == 0) {
-            entry = "WEIR_CHECKPOINT_FILE=" INSIDE_JOB "/" CHECKPOINT_FILE;
+            entry = arena_fmt(&box->arena, "WEIR_CHECKPOINT_FILE=%s/" CHECKPOINT_FILE, job);
         } else if (strncmp(entry, "HOME=", 5) == 0) {
-            entry = "HOME=" INSIDE_JOB;
+            entry = arena_fmt(&box->arena, "HOME=%s", job);
         }
         json_out_text(j, entry);
+    }
+    if (box->view.pool[0] != '\0') {
+        json_out_text(j, arena_fmt(&box->arena, "WEIR_POOL_DIR=%s", box->view.pool));
     }
     json_out_end(j);
 }
@@ -195,7 +221,7 @@ static const char *cwd_of(const struct box *box, const char *rootfs)
     const char *workdir = box->start.workdir;
     struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT};
     if (workdir[0] != '/') {
-        return INSIDE_JOB;
+        return inside_job(box);
     }
     if (strncmp(workdir, INSIDE_JOB, sizeof INSIDE_JOB - 1) == 0) {
         return workdir;
@@ -215,7 +241,7 @@ static const char *cwd_of(const struct box *box, const char *rootfs)
         (void)fprintf(stderr,
                       "weir: the image has no directory '%.200s'; running in the job directory\n",
                       workdir);
-        return INSIDE_JOB;
+        return inside_job(box);
     }
     (void)close(fd);
     return workdir;

@@ -3,6 +3,7 @@
 
 #include "agent/agent_internal.h"
 #include "agent/box_image.h"
+#include "agent/box_view.h"
 #include "agent/keeper.h"
 #include "base/amount.h"
 #include "base/log.h"
@@ -16,6 +17,11 @@
 /* Is the task more than a plain process? */
 static bool wanted(const struct agent_start *start)
 {
+    for (size_t i = 0; i < start->mount_count; i++) {
+        if (box_view_word(start->mounts[i])) {
+            return true;
+        }
+    }
     return (start->upload != NULL && start->upload[0] != '\0') ||
            (start->image != NULL && start->image[0] != '\0');
 }
@@ -35,7 +41,7 @@ must_use bool box_order_ready(struct agent *agent, const struct agent_start *sta
                      ? fail(&e, ERR_CONFLICT, "an older supervisor still serves the node")
                      : box_files_order_put(agent->options.dir, &start->key, &order, &e);
     if (r != ERR_OK) {
-        log_error("a task with an upload or an image cannot be started", kv_error(&e));
+        log_error("a task that is more than a plain process cannot be started", kv_error(&e));
         reporter_tell(agent->reporter, AGENT_LOST, &start->key, "");
     }
     return r == ERR_OK;

@@ -37,6 +37,8 @@ struct api_options {
     /* of the server's file, compat.qarnot; NULL: the defaults */
     const char *qarnot_provider;
     const char *qarnot_storage;
+    const char *qarnot_keys;
+    const char *qarnot_region;
 };
 
 struct api *api_new(const struct api_options *options);

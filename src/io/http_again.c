@@ -25,6 +25,22 @@ bool http_again_after(struct str line, int64_t *ret_ms)
     return true;
 }
 
+void http_again_etag(struct str line, char *ret)
+{
+    static const char name[] = "etag:";
+    if (line.len <= sizeof name || strncasecmp(line.p, name, sizeof name - 1) != 0) {
+        return;
+    }
+    struct str tag = str_trim((struct str){line.p + sizeof name - 1, line.len - sizeof name + 1});
+    while (tag.len > 0 && strchr("\r\n", tag.p[tag.len - 1]) != NULL) {
+        tag.len--;
+    }
+    if (tag.len < HTTP_ETAG_MAX) {
+        memcpy(ret, tag.p, tag.len);
+        ret[tag.len] = '\0';
+    }
+}
+
 int64_t http_again_jitter(int64_t ms)
 {
     uint32_t chance = 0;

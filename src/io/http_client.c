@@ -44,6 +44,7 @@ struct exchange {
     struct curl_slist *headers;
     unsigned status;
     int64_t retry_after_ms;
+    char etag[HTTP_ETAG_MAX];
     int64_t began_ms;
     int64_t heard_ms; /* when the last byte came; began_ms until then */
     bool slow_told;
@@ -114,6 +115,7 @@ static size_t on_header(char *data, size_t size, size_t count, void *ctx)
     struct str line = {data, size * count};
     x->heard_ms = clock_ms();
     (void)http_again_after(line, &x->retry_after_ms);
+    http_again_etag(line, x->etag);
     return line.len;
 }
 
@@ -208,7 +210,8 @@ static void headers_make(struct exchange *x)
     }
     /* Without a body the header is removed, because libcurl would add the content type of a
      * form. */
-    header_add(x, call->body.len > 0 ? "Content-Type: application/json" : "Content-Type:");
+    const char *type = call->content_type != NULL ? call->content_type : "application/json";
+    header_add(x, arena_fmt(arena, "Content-Type: %s", call->body.len > 0 ? type : ""));
     for (size_t i = 0; call->headers != NULL && call->headers[i] != NULL; i++) {
         header_add(x, call->headers[i]);
     }
@@ -218,7 +221,7 @@ static void method_set(CURL *easy, const struct http_call *call)
 {
     if (method_is(call, "HEAD")) {
         (void)curl_easy_setopt(easy, CURLOPT_NOBODY, 1L);
-    } else if (call->body.len > 0 || method_is(call, "POST")) {
+    } else if (call->body.len > 0 || method_is(call, "POST") || method_is(call, "PUT")) {
         (void)curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)call->body.len);
         (void)curl_easy_setopt(easy, CURLOPT_POSTFIELDS, call->body.len > 0 ? call->body.p : "");
         (void)curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, call->method);
@@ -447,6 +450,7 @@ static enum err call_run(struct exchange *x, struct arena *arena, struct http_re
     if (r == ERR_OK) {
         ret->status = x->status;
         ret->retry_after_ms = x->retry_after_ms;
+        (void)str_copy(ret->etag, sizeof ret->etag, x->etag);
         ret->body.p = arena_strn(arena, buf_text(&x->body), x->body.len);
         ret->body.len = x->body.len;
     }

@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/fail.h"
 #include "base/str.h"
+#include "io/http_again.h"
 #include "io/http_trust.h"
 
 #include <stdbool.h>
@@ -40,8 +41,9 @@ void http_client_on_lost(struct http_client *client, http_lost_fn fn);
 
 struct http_call {
     const char *method;
-    const char *path;            /* with the query */
-    struct str body;             /* sent as application/json when not empty */
+    const char *path; /* with the query */
+    struct str body;
+    const char *content_type;    /* of the body; NULL: application/json */
     const char *idempotency_key; /* NULL: none */
     /* True: the call does no harm when the server sees it twice. GET, HEAD, PUT, DELETE and calls
      * with an idempotency key always count as repeatable. Any other call is sent on a connection of
@@ -64,8 +66,9 @@ struct http_call {
 
 struct http_reply {
     unsigned status;
-    struct str body;        /* in the caller's arena, with a NUL behind it */
-    int64_t retry_after_ms; /* from the header Retry-After; 0: none */
+    struct str body;          /* in the caller's arena, with a NUL behind it */
+    int64_t retry_after_ms;   /* from the header Retry-After; 0: none */
+    char etag[HTTP_ETAG_MAX]; /* the header ETag; "": none */
 };
 
 /* ERR_UNREACHABLE, ERR_TIMEOUT, ERR_LIMIT (an answer above HTTP_REPLY_BYTES_MAX), ERR_DENIED (the

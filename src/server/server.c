@@ -427,6 +427,8 @@ static enum err server_open(struct server *server, struct error *e)
         .mounts = {&qarnot_mount, 1},
         .qarnot_provider = server->o.file.qarnot_provider,
         .qarnot_storage = server->o.file.qarnot_storage,
+        .qarnot_keys = server->o.file.qarnot_keys,
+        .qarnot_region = server->o.file.qarnot_region,
     });
     server->prune = loop_timer_new(server->loop, prune_due, server);
     server->stop = loop_timer_new(server->loop, stop_due, server);

@@ -41,6 +41,8 @@ void server_file_init(struct server_file *file)
         .ec2_credentials = "",
         .qarnot_provider = "local",
         .qarnot_storage = "",
+        .qarnot_keys = "",
+        .qarnot_region = "us-east-1",
         .tls_node_life_ms = DAY_MS,
     };
 }
@@ -178,6 +180,16 @@ static void provider_read(const struct doc_value *v, void *object)
 static const struct field qarnot_fields[] = {
     {.name = "provider", .read = provider_read},
     {.name = "storage", .read = storage_read},
+    {.name = "storage_credentials",
+     .read = fields_text,
+     .offset = IN_FILE(qarnot_keys),
+     .min = 1,
+     .max = PATH_LEN_MAX},
+    {.name = "storage_region",
+     .read = fields_text,
+     .offset = IN_FILE(qarnot_region),
+     .min = 1,
+     .max = NAME_LEN_MAX},
     {0},
 };
 static const struct field compat_fields[] = {

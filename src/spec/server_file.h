@@ -37,6 +37,9 @@ struct server_file {
     const char *tls_key;
     const char *qarnot_provider; /* compat.qarnot: what brings up the SDK's pools' nodes; "local" */
     const char *qarnot_storage;  /* the address of an S3 store for the SDK; "": none */
+    const char
+        *qarnot_keys; /* path of the file with the server's own credentials there; "": none */
+    const char *qarnot_region; /* of the store */
     const char *
         ec2_credentials; /* path of a file, or address of a metadata service; "": the environment has them */
     int64_t tls_node_life_ms; /* how long a node's certificate is valid; a day by default */

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import textwrap
 
@@ -116,3 +117,16 @@ def check(weir, body, version=NEWEST, **options):
     program = PRELUDE + "conn = qarnot.connection.Connection()\n" + textwrap.dedent(body)
     out = run(weir, program, version, **options)
     return json.loads(out.splitlines()[-1]) if out.strip() else None
+
+
+def busybox_image(directory):
+    """The root of an image with a shell, below a directory that agents may read."""
+    directory.chmod(0o755)
+    root = directory / "rootfs"
+    for name in ["bin", "etc", "proc", "dev", "sys", "tmp"]:
+        (root / name).mkdir(parents=True)
+    shutil.copy(shutil.which("busybox"), root / "bin/busybox")
+    for name in ["sh", "cat", "echo", "tr"]:
+        (root / "bin" / name).symlink_to("busybox")
+    (root / "etc/image").write_text("the image\n")
+    return root

@@ -376,14 +376,7 @@ print([ended(t, 200).stdout() for t in tasks] == [f'{n}-{{i}}\\n' for i in range
 def test_a_command_runs_in_its_image(weir_factory):
     images = pathlib.Path(tempfile.mkdtemp(prefix="weir-images-"))
     try:
-        images.chmod(0o755)
-        root = images / "rootfs"
-        for name in ["bin", "etc", "proc", "dev", "sys", "tmp"]:
-            (root / name).mkdir(parents=True)
-        shutil.copy(shutil.which("busybox"), root / "bin/busybox")
-        for name in ["sh", "cat", "echo", "tr"]:
-            (root / "bin" / name).symlink_to("busybox")
-        (root / "etc/image").write_text("the image\n")
+        root = sdk.busybox_image(images)
         weir = weir_factory("--slots", "1", "--image-dirs", str(images))
         got = sdk.check(weir, f"""
             task = task_of(conn, 'docker-batch', '4-5', 'cat /etc/image; echo $INSTANCE_ID'); task.constants['DOCKER_REPO'] = 'dir:{root}'
@@ -429,59 +422,3 @@ def test_tokens(server):
 
 def test_an_address_with_a_slash_at_its_end(server):
     sdk.check(server, "list(conn.all_pools()); print(1)", env={"QARNOT_CLUSTER_URL": f"{server.url}/qarnot/"})
-
-
-# ---- buckets ----
-
-@pytest.fixture(scope="module")
-def store():
-    """A real S3 server, moto's, in a process of its own."""
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        port = one.getsockname()[1]
-    program = pathlib.Path(sys.executable).parent / "moto_server"
-    process = subprocess.Popen([sys.executable, str(program), "-H", "127.0.0.1", "-p", str(port)], stdin=subprocess.DEVNULL,
-                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
-    try:
-        deadline = time.monotonic() + DEADLINE_S
-        while True:
-            try:
-                socket.create_connection(("127.0.0.1", port), 1).close()
-                break
-            except OSError:
-                assert process.poll() is None and time.monotonic() < deadline
-                select.select([], [], [], 0.05)
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        process.terminate()
-        process.wait()
-
-
-def test_bucket_calls_reach_the_store(store, tmp_path):
-    from server_process import Server
-
-    weir = Server(config=f"compat: {{qarnot: {{storage: '{store}'}}}}\n")
-    try:
-        weir.start()
-        weir.token = weir.admin
-        (tmp_path / "file.txt").write_text("from the client\n")
-        got = sdk.check(weir, f"""
-            bucket = conn.create_bucket('inputs')
-            bucket.add_file('{tmp_path}/file.txt', 'dir/file.txt')
-            bucket.get_file('dir/file.txt', '{tmp_path}/back.txt')
-            task = task_of(conn, 'docker-batch', 1, 'true'); task.resources = [bucket]
-            refused = raises(QarnotGenericException, task.submit)
-            print(json.dumps([[b.uuid for b in conn.buckets()], [f.key for f in bucket.list_files()], refused]))""")
-        assert got[:2] == [["inputs"], ["dir/file.txt"]] and "buckets" in got[2]
-        assert (tmp_path / "back.txt").read_text() == "from the client\n"
-    finally:
-        weir.close()
-
-
-def test_a_storage_that_is_no_address_is_refused(tmp_path):
-    path = tmp_path / "server.yaml"
-    path.write_text("compat: {qarnot: {storage: s3.example.org, provider: cloud}}\n")
-    done = subprocess.run([weir_bin(), "config", "check", str(path)], capture_output=True, text=True)
-    assert done.returncode != 0
-    words = done.stdout + done.stderr
-    assert "compat.qarnot.storage" in words and "compat.qarnot.provider" in words

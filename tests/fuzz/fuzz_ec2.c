@@ -6,7 +6,7 @@
 #include "base/must.h"
 #include "base/utf8.h"
 #include "provider/ec2/ec2_answer.h"
-#include "provider/ec2/xml.h"
+#include "base/xml.h"
 
 #include <string.h>
 

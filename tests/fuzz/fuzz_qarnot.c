@@ -15,7 +15,7 @@ static void body_try(const struct core *core, struct str text, struct arena *are
     if (doc_json_parse(arena, text, &doc, &e) != ERR_OK) {
         return;
     }
-    if (qarnot_spec_task(core, doc, arena, &spec, &e) == ERR_OK) {
+    if (qarnot_spec_task(core, doc, true, arena, &spec, &e) == ERR_OK) {
         must(spec.instances >= 1);
         must(spec.instances <= TASK_INSTANCES_MAX);
         must(spec.max_retries <= RETRIES_MAX);

@@ -25,7 +25,7 @@ static bool any_on(const struct doc *map)
     return on;
 }
 
-enum err qarnot_fields_check(const struct doc *body, struct error *e)
+enum err qarnot_fields_check(const struct doc *body, bool buckets, struct error *e)
 {
     static const char *const refused[] = {
         "forcedConstants",         "forcedNetworkRules",         "projectUuid",
@@ -49,10 +49,13 @@ enum err qarnot_fields_check(const struct doc *body, struct error *e)
     if (any_on(doc_get(body, "secretsAccessRights"))) {
         return fail_at(e, ERR_INVALID, "secretsAccessRights", "Weir keeps no secrets for tasks");
     }
-    if (qarnot_fields_given(body, "advancedResourceBuckets") ||
-        qarnot_fields_given(body, "resultBucket")) {
+    if (!buckets && (qarnot_buckets_in(body) || qarnot_buckets_out(body))) {
         return fail_at(e, ERR_INVALID, "buckets",
-                       "Weir brings no files of buckets to tasks; leave resources and results out");
+                       "bucket storage is not available: the server's file names no "
+                       "compat.qarnot.storage and compat.qarnot.storage_credentials");
+    }
+    if (qarnot_buckets_check(body, e) != ERR_OK) {
+        return e->code;
     }
     bool auto_delete = false;
     if (doc_bool(doc_get(body, "autoDeleteOnCompletion"), &auto_delete) && auto_delete) {
@@ -66,14 +69,24 @@ enum err qarnot_fields_check(const struct doc *body, struct error *e)
     return ERR_OK;
 }
 
-enum err qarnot_fields_keep(const struct doc *body, struct arena *arena, const char **ret,
-                            struct error *e)
+enum err qarnot_fields_keep(const struct doc *body, const struct qarnot_extra *extra,
+                            struct arena *arena, const char **ret, struct error *e)
 {
     struct buf out;
     struct json_out j;
     buf_init(&out, QARNOT_BODY_MAX);
     json_out_init(&j, &out);
-    doc_write(&j, body);
+    json_out_object(&j);
+    for (const struct doc *d = body->first; d != NULL; d = d->next) {
+        if (!str_is(d->key, QARNOT_EXTRA)) {
+            json_out_key_str(&j, d->key);
+            doc_write(&j, d);
+        }
+    }
+    if (extra != NULL) {
+        qarnot_extra_write(&j, extra);
+    }
+    json_out_end(&j);
     const bool full = out.full;
     *ret = arena_str(arena, buf_text(&out));
     buf_done(&out);
@@ -104,7 +117,7 @@ static bool listed(const char *const *names, struct str name)
 void qarnot_fields_echo(struct json_out *j, const struct doc *kept, const char *const *computed)
 {
     for (const struct doc *d = kept->first; d != NULL; d = d->next) {
-        if (d->kind != DOC_NULL && !listed(computed, d->key)) {
+        if (d->kind != DOC_NULL && !str_is(d->key, QARNOT_EXTRA) && !listed(computed, d->key)) {
             json_out_key_str(j, d->key);
             doc_write(j, d);
         }

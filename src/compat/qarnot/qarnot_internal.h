@@ -32,12 +32,14 @@ enum {
 /* Is the field there, and neither null nor an empty list or map? */
 bool qarnot_fields_given(const struct doc *map, const char *key);
 
-/* Refuses the fields that a task and a pool have in common and that Weir cannot honour. */
-must_use enum err qarnot_fields_check(const struct doc *body, struct error *e);
+/* Refuses the fields that a task and a pool have in common and that Weir cannot honour. `buckets`: the server can bring
+ * files of buckets to tasks. */
+must_use enum err qarnot_fields_check(const struct doc *body, bool buckets, struct error *e);
 
-/* The body as text that is kept with the object. */
-must_use enum err qarnot_fields_keep(const struct doc *body, struct arena *arena, const char **ret,
-                                     struct error *e);
+/* The body as text that is kept with the object, and beside it what Weir keeps; NULL: nothing. */
+struct qarnot_extra;
+must_use enum err qarnot_fields_keep(const struct doc *body, const struct qarnot_extra *extra,
+                                     struct arena *arena, const char **ret, struct error *e);
 
 /* What was kept; an empty map where the object was not made through this interface. */
 const struct doc *qarnot_fields_kept(struct arena *arena, const char *annotation);
@@ -67,6 +69,61 @@ size_t qarnot_fields_page_limit(const struct doc *body);
 /* Writes "days.hours:minutes:seconds". */
 void qarnot_fields_timespan(int64_t ms, char *ret);
 enum { QARNOT_TIMESPAN_MAX = 32 };
+
+/* ---- qarnot_extra.c: what Weir keeps beside the body, in the same annotation ---- */
+
+#define QARNOT_EXTRA "weir"
+enum { QARNOT_SNAPSHOTS_MAX = 16 };
+
+struct qarnot_snapshot {
+    uint64_t id;
+    int64_t asked_ms;
+    int64_t seen_ms;          /* of the last report */
+    const struct doc *config; /* as the SDK sent it */
+    const char *waits;        /* the indexes of the instances that have not reported: "0-3,7" */
+    uint64_t bytes;
+    const char *words; /* "": nothing went wrong */
+};
+
+struct qarnot_extra {
+    uint64_t refreshed;         /* how often the resources were to be fetched again */
+    uint64_t results;           /* files that were sent to the result bucket */
+    const struct doc *periodic; /* as the SDK sent it; NULL: none */
+    const char *words;      /* why the files of an instance could not be moved; "": they could */
+    uint64_t snapshot_last; /* the highest id ever given */
+    uint32_t snapshot_count;
+    struct qarnot_snapshot snapshots[QARNOT_SNAPSHOTS_MAX];
+};
+
+void qarnot_extra_read(const struct doc *kept, struct qarnot_extra *ret);
+void qarnot_extra_write(struct json_out *j, const struct qarnot_extra *extra);
+
+/* Keeps another extra with a live task. False: the call was answered. */
+must_use bool qarnot_extra_put(struct call *call, task_id task, const struct qarnot_extra *extra);
+
+/* ---- qarnot_buckets.c: which buckets a body names ---- */
+
+/* Can this server bring files of buckets to tasks? */
+bool qarnot_buckets_on(const struct call *call);
+
+/* Are names, filters and patterns well formed, and within what Weir does? */
+must_use enum err qarnot_buckets_check(const struct doc *body, struct error *e);
+must_use enum err qarnot_buckets_pattern_check(const struct doc *map, const char *key,
+                                               struct error *e);
+bool qarnot_buckets_name_ok(const char *name);
+
+/* Has the body resource buckets, or a result bucket? */
+bool qarnot_buckets_in(const struct doc *kept);
+bool qarnot_buckets_out(const struct doc *kept);
+
+/* Writes the list of resources as a node reads it: [{bucket,prefix,strip}]. */
+void qarnot_buckets_write(struct json_out *j, const struct doc *kept);
+
+/* May the object be read, or the prefix be listed, as a resource? */
+bool qarnot_buckets_allow(const struct doc *kept, const char *bucket, const char *key);
+
+/* A text of a map; "": there is none. */
+const char *qarnot_buckets_text(const struct doc *map, const char *key);
 
 /* ---- qarnot_ranges.c: "1,3-8,12-19" ---- */
 
@@ -101,9 +158,14 @@ void qarnot_pool_write(struct json_out *j, const struct core *core, const struct
 /* The pool of this UUID that was not deleted, or NULL. */
 const struct pool *qarnot_pools_find(const struct core *core, const char *uuid);
 
+/* ---- qarnot_tasks.c ---- */
+
+/* The task that the path names. False: the call was answered with 404. */
+must_use bool qarnot_tasks_of(struct call *call, task_id *ret);
+
 /* ---- qarnot_spec.c: the body of a task as one of Weir's ---- */
 
-must_use enum err qarnot_spec_task(const struct core *core, const struct doc *body,
+must_use enum err qarnot_spec_task(const struct core *core, const struct doc *body, bool buckets,
                                    struct arena *arena, struct task_spec *ret, struct error *e);
 
 /* ---- qarnot_json.c: Weir's task as the SDK reads it ---- */

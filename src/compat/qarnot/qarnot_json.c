@@ -245,7 +245,7 @@ static void status_write(struct json_out *j, const struct doc *task, const char 
 
 /* The first failed instance, or why the task itself failed. */
 static void errors_write(struct json_out *j, const struct doc *task, const char *ranges,
-                         struct arena *arena)
+                         const struct qarnot_extra *extra, struct arena *arena)
 {
     const struct doc *attempts = doc_get(task, "attempts");
     bool any = false;
@@ -253,6 +253,10 @@ static void errors_write(struct json_out *j, const struct doc *task, const char 
     if (strcmp(state_of(task), "Failure") != 0) {
         json_out_end(j);
         return;
+    }
+    if (*extra->words != '\0') {
+        json_out_put(j, "{code:%s,message:%s,debug:%s}", "BucketFailure", extra->words, "");
+        any = true;
     }
     for (const struct doc *d = attempts == NULL ? NULL : attempts->first; d != NULL && !any;
          d = d->next) {
@@ -308,6 +312,19 @@ static void figures_write(struct json_out *j, const struct doc *task,
     json_out_kv_time(j, "endDate", time_of(task, "ended_at"));
 }
 
+/* Without a result the count must be missing: 0 lets old versions of the SDK look for a bucket. */
+static void files_write(struct json_out *j, const struct qarnot_extra *extra)
+{
+    if (extra->results > 0) {
+        json_out_kv_u64(j, "resultsCount", extra->results);
+    }
+    if (extra->periodic != NULL) {
+        uint64_t interval = 0;
+        (void)doc_u64(doc_get(extra->periodic, "interval"), &interval);
+        json_out_kv_u64(j, "snapshotInterval", interval);
+    }
+}
+
 static void names_write(struct json_out *j, const struct core *core, const struct doc *task,
                         const struct doc *kept)
 {
@@ -356,6 +373,7 @@ void qarnot_json_task(struct json_out *j, const struct core *core, const struct 
                                            "errors",
                                            "status",
                                            "resultsCount",
+                                           "snapshotInterval",
                                            NULL};
     const struct doc *kept = qarnot_fields_kept(arena, text_of(task, "annotation"));
     const char *ranges = NULL;
@@ -363,11 +381,14 @@ void qarnot_json_task(struct json_out *j, const struct core *core, const struct 
     (void)doc_text(doc_get(kept, "advancedRanges"), &ranges);
     const uint64_t count = number_of(task, "instances");
     const uint64_t progress = count > 0 ? 100 * count_of(task, "ended") / count : 0;
+    struct qarnot_extra extra;
+    qarnot_extra_read(kept, &extra);
     tally_init(&tally);
     json_out_object(j);
     names_write(j, core, task, kept);
     instances_write(j, task, ranges, &tally, arena);
-    errors_write(j, task, ranges, arena);
+    errors_write(j, task, ranges, &extra, arena);
+    files_write(j, &extra);
     figures_write(j, task, &tally, progress);
     status_write(j, task, ranges, &tally, progress);
     qarnot_fields_echo(j, kept, computed);

@@ -119,14 +119,15 @@ static enum err size_read(const struct doc *body, struct pool_size *ret, struct 
     return fixed_read(number_of(body, "instanceCount", 0), "instanceCount", ret, e);
 }
 
-/* Of a new pool. */
+/* What the body does not say. */
 struct pool_names {
-    const char *name;
-    const char *provider; /* its type */
+    const char *name;                 /* of a new pool; NULL: the pool is there */
+    const char *provider;             /* its type */
+    const struct qarnot_extra *extra; /* of a pool that is there */
 };
 
 /* Writes the definition as the API's own POST and PATCH read it. */
-static enum err definition_write(struct json_out *j, const struct doc *body,
+static enum err definition_write(struct json_out *j, const struct doc *body, bool buckets,
                                  const struct pool_names *names, struct arena *arena,
                                  struct error *e)
 {
@@ -134,20 +135,20 @@ static enum err definition_write(struct json_out *j, const struct doc *body,
     struct qarnot_hardware hardware;
     const char *annotation;
     const char *title = "";
-    enum err r = qarnot_fields_check(body, e);
+    enum err r = qarnot_fields_check(body, buckets, e);
     r = r == ERR_OK ? size_read(body, &size, e) : r;
     r = r == ERR_OK ? qarnot_fields_hardware(body, &hardware, e) : r;
-    r = r == ERR_OK ? qarnot_fields_keep(body, arena, &annotation, e) : r;
+    r = r == ERR_OK ? qarnot_fields_keep(body, names->extra, arena, &annotation, e) : r;
     if (r != ERR_OK) {
         return r;
     }
     (void)doc_text(doc_get(body, "name"), &title);
     json_out_object(j);
-    if (names != NULL) {
+    if (names->name != NULL) {
         json_out_put(j, "name:%s,title:%s", names->name, title);
     }
     json_out_put(j, "annotation:%s,provider:{", annotation);
-    if (names != NULL) {
+    if (names->name != NULL) {
         json_out_put(j, "type:%s,slots:%lu", names->provider, size.slots_per_node);
     }
     json_out_kv_u64(j, "nodes", size.nodes);
@@ -175,7 +176,7 @@ static const struct doc *definition_of(struct call *call, const struct doc *body
     struct error e;
     buf_init(&out, 2 * QARNOT_BODY_MAX + 4096);
     json_out_init(&j, &out);
-    enum err r = definition_write(&j, body, names, call_arena(call), &e);
+    enum err r = definition_write(&j, body, qarnot_buckets_on(call), names, call_arena(call), &e);
     if (r == ERR_OK) {
         /* The texts of the document are in the arena. */
         const char *text = arena_strn(call_arena(call), buf_text(&out), out.len);
@@ -231,7 +232,8 @@ void qarnot_pools_create(struct call *call)
     const char *provider =
         call->api->o.qarnot_provider != NULL ? call->api->o.qarnot_provider : "local";
     const char *name = arena_fmt(call_arena(call), "qarnot-%08" PRIx32, randombytes_random());
-    const struct doc *definition = definition_of(call, body, &(struct pool_names){name, provider});
+    const struct doc *definition =
+        definition_of(call, body, &(struct pool_names){name, provider, NULL});
     if (definition == NULL) {
         return;
     }
@@ -278,7 +280,9 @@ void qarnot_pools_edit(struct call *call)
         call_failf(call, ERR_INVALID, "", "this pool was not made through this interface");
         return;
     }
-    const struct doc *definition = definition_of(call, body, NULL);
+    struct qarnot_extra extra;
+    qarnot_extra_read(qarnot_fields_kept(call_arena(call), spec.annotation), &extra);
+    const struct doc *definition = definition_of(call, body, &(struct pool_names){.extra = &extra});
     if (definition == NULL) {
         return;
     }
@@ -292,12 +296,33 @@ void qarnot_pools_edit(struct call *call)
     }
 }
 
-/* Resources come from buckets; without a store there is nothing to fetch again. */
+/* The next task on each node sees the higher count, and fetches the pool's resources again. */
 void qarnot_pools_refresh(struct call *call)
 {
-    if (pool_of(call) != NULL) {
-        empty_answer(call);
+    const struct pool *pool = pool_of(call);
+    struct pool_spec spec;
+    struct qarnot_extra extra;
+    struct facts facts;
+    struct error e;
+    if (pool == NULL) {
+        return;
     }
+    query_pool_spec(call_core(call), pool->id, call_arena(call), &spec);
+    const struct doc *kept = qarnot_fields_kept(call_arena(call), spec.annotation);
+    if (qarnot_buckets_in(kept)) {
+        qarnot_extra_read(kept, &extra);
+        extra.refreshed++;
+        if (qarnot_fields_keep(kept, &extra, call_arena(call), &spec.annotation, &e) != ERR_OK) {
+            call_fail(call, &e);
+            return;
+        }
+        struct input in = {.type = INPUT_POOL_EDIT,
+                           .pool = {.spec = &spec, .pool = pool->id, .force = true}};
+        if (!call_input(call, &in, &facts)) {
+            return;
+        }
+    }
+    empty_answer(call);
 }
 
 /* Cancels the tasks that wait in the pool. Looks at all live tasks: closing a pool is rare. */

@@ -23,7 +23,8 @@ static const char script[] =
     "done\n"
     "unset QARNOT_RANGES i r a b n\n"
     "TASK_PATH=${TASK_PATH:-$WEIR_JOB_DIR} TMP_PATH=${TMPDIR:-/tmp} TMP_RAMFS_PATH=/dev/shm\n"
-    "QARNOT_JOB_DIRECTORY=$TASK_PATH QARNOT_RESOURCES_DIRECTORY=$TASK_PATH\n"
+    "QARNOT_JOB_DIRECTORY=${WEIR_POOL_DIR:-$WEIR_JOB_DIR}\n"
+    "QARNOT_RESOURCES_DIRECTORY=$TASK_PATH\n"
     "QARNOT_RESULTS_DIRECTORY=$TASK_PATH FRAME_ID=$INSTANCE_ID\n"
     "export INSTANCE_ID FRAME_ID TASK_PATH TMP_PATH TMP_RAMFS_PATH QARNOT_JOB_DIRECTORY\n"
     "export QARNOT_RESOURCES_DIRECTORY QARNOT_RESULTS_DIRECTORY\n"
@@ -244,8 +245,26 @@ static const char *constant_of(const struct doc *body, const struct doc *pool, c
     return own != NULL ? own : qarnot_fields_constant(pool, name);
 }
 
+/* Where the task sees its files (agent/box_view.h): in a pool its directory has the name of the task, which is the next
+ * one that Weir numbers. */
+static void mounts_write(struct json_out *j, const struct core *core, const struct doc *body,
+                         const struct doc *pool, bool in_pool, struct arena *arena)
+{
+    char uuid[QARNOT_UUID_MAX];
+    qarnot_uuid(core, QARNOT_TASK, query_task_last(core).v + 1, uuid);
+    json_out_put(j, "mounts:[");
+    json_out_text(j, in_pool ? arena_fmt(arena, "job:/job/%s", uuid) : "job:/job");
+    if (in_pool) {
+        json_out_text(j, "pool:/job");
+    }
+    if (qarnot_buckets_in(body) || qarnot_buckets_out(body) || qarnot_buckets_in(pool)) {
+        json_out_text(j, "buckets:/qarnot");
+    }
+    json_out_end(j);
+}
+
 static enum err task_write(struct json_out *j, const struct core *core, const struct doc *body,
-                           struct arena *arena, struct error *e)
+                           bool buckets, struct arena *arena, struct error *e)
 {
     const struct pool *pool;
     const struct doc *kept_pool;
@@ -255,12 +274,12 @@ static enum err task_write(struct json_out *j, const struct core *core, const st
     const char *name = "";
     uint32_t count = 0;
     uint64_t retries = 0;
-    enum err r = qarnot_fields_check(body, e);
+    enum err r = qarnot_fields_check(body, buckets, e);
     r = r == ERR_OK ? pool_read(core, body, arena, &pool, &kept_pool, e) : r;
     r = r == ERR_OK ? instances_read(body, &ranges, &count, e) : r;
     r = r == ERR_OK ? retries_read(body, kept_pool, count, &retries, e) : r;
     r = r == ERR_OK ? qarnot_fields_hardware(body, &hardware, e) : r;
-    r = r == ERR_OK ? qarnot_fields_keep(body, arena, &annotation, e) : r;
+    r = r == ERR_OK ? qarnot_fields_keep(body, NULL, arena, &annotation, e) : r;
     if (r != ERR_OK) {
         return r;
     }
@@ -282,6 +301,7 @@ static enum err task_write(struct json_out *j, const struct core *core, const st
                          tag != NULL && *tag != '\0' ? arena_fmt(arena, "%s:%s", image, tag)
                                                      : image);
     }
+    mounts_write(j, core, body, kept_pool, pool != NULL, arena);
     env_write(j, body, kept_pool, ranges, count, arena);
     request_write(j, &hardware, arena);
     r = depends_write(j, core, body, arena, e);
@@ -289,15 +309,15 @@ static enum err task_write(struct json_out *j, const struct core *core, const st
     return r;
 }
 
-enum err qarnot_spec_task(const struct core *core, const struct doc *body, struct arena *arena,
-                          struct task_spec *ret, struct error *e)
+enum err qarnot_spec_task(const struct core *core, const struct doc *body, bool buckets,
+                          struct arena *arena, struct task_spec *ret, struct error *e)
 {
     struct buf out;
     struct json_out j;
     struct doc *doc;
     buf_init(&out, SPEC_BYTES_MAX);
     json_out_init(&j, &out);
-    enum err r = task_write(&j, core, body, arena, e);
+    enum err r = task_write(&j, core, body, buckets, arena, e);
     if (r == ERR_OK) {
         const char *text = arena_strn(arena, buf_text(&out), out.len);
         r = doc_json_parse(arena, str_of(text), &doc, e);

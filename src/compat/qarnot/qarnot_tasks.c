@@ -67,8 +67,7 @@ static void live_show(struct call *call, const struct task *task)
     buf_done(&out);
 }
 
-/* The task that the path names. False: the call was answered with 404. */
-static bool task_of(struct call *call, task_id *ret)
+bool qarnot_tasks_of(struct call *call, task_id *ret)
 {
     const struct core *core = call_core(call);
     if (qarnot_uuid_parse(core, QARNOT_TASK, call->params[0], &ret->v) && ret->v > 0 &&
@@ -82,7 +81,7 @@ static bool task_of(struct call *call, task_id *ret)
 void qarnot_tasks_show(struct call *call)
 {
     task_id id;
-    if (!task_of(call, &id)) {
+    if (!qarnot_tasks_of(call, &id)) {
         return;
     }
     const struct task *task = query_task(call_core(call), id);
@@ -130,7 +129,8 @@ static void create_one(struct call *call, const struct doc *body, struct created
     struct facts facts;
     struct error e;
     *ret = (struct created){.status = 200, .message = ""};
-    if (qarnot_spec_task(call_core(call), body, call_arena(call), &spec, &e) != ERR_OK) {
+    if (qarnot_spec_task(call_core(call), body, qarnot_buckets_on(call), call_arena(call), &spec,
+                         &e) != ERR_OK) {
         ret->status = http_status_of(e.code);
         ret->message = *e.path != '\0' ? arena_fmt(call_arena(call), "%s: %s", e.path, e.text)
                                        : arena_str(call_arena(call), e.text);
@@ -216,15 +216,19 @@ void qarnot_tasks_edit(struct call *call)
     struct facts facts;
     struct task_spec spec = {0};
     const struct task_edit edit = {.fields = TASK_EDIT_annotation, .spec = &spec};
-    if (!task_of(call, &id) || !body_read(call, &body)) {
+    if (!qarnot_tasks_of(call, &id) || !body_read(call, &body)) {
         return;
     }
     if (query_task(call_core(call), id) == NULL) {
         call_failf(call, ERR_DENIED, "", "the task has ended and cannot be changed");
         return;
     }
-    enum err r = qarnot_fields_check(body, &e);
-    r = r == ERR_OK ? qarnot_fields_keep(body, call_arena(call), &spec.annotation, &e) : r;
+    struct task_spec now;
+    struct qarnot_extra extra;
+    query_task_spec(call_core(call), id, call_arena(call), &now);
+    qarnot_extra_read(qarnot_fields_kept(call_arena(call), now.annotation), &extra);
+    enum err r = qarnot_fields_check(body, qarnot_buckets_on(call), &e);
+    r = r == ERR_OK ? qarnot_fields_keep(body, &extra, call_arena(call), &spec.annotation, &e) : r;
     if (r != ERR_OK) {
         call_fail(call, &e);
         return;
@@ -235,12 +239,25 @@ void qarnot_tasks_edit(struct call *call)
     }
 }
 
+/* The nodes of a task that runs see the higher count, and fetch the resources again. */
 void qarnot_tasks_refresh(struct call *call)
 {
     task_id id;
-    if (task_of(call, &id)) {
-        empty_answer(call);
+    struct task_spec spec;
+    struct qarnot_extra extra;
+    if (!qarnot_tasks_of(call, &id)) {
+        return;
     }
+    if (query_task(call_core(call), id) != NULL) {
+        query_task_spec(call_core(call), id, call_arena(call), &spec);
+        const struct doc *kept = qarnot_fields_kept(call_arena(call), spec.annotation);
+        qarnot_extra_read(kept, &extra);
+        extra.refreshed++;
+        if (qarnot_buckets_in(kept) && !qarnot_extra_put(call, id, &extra)) {
+            return;
+        }
+    }
+    empty_answer(call);
 }
 
 /* The SDK aborts after every run() with a time limit, also where the task has succeeded: an ended task stays as it is. */
@@ -248,7 +265,7 @@ void qarnot_tasks_abort(struct call *call)
 {
     task_id id;
     struct facts facts;
-    if (!task_of(call, &id)) {
+    if (!qarnot_tasks_of(call, &id)) {
         return;
     }
     struct input in = {.type = INPUT_TASK_KILL, .task = {.task = id}};
@@ -278,7 +295,7 @@ void qarnot_tasks_delete(struct call *call)
     struct facts facts;
     struct task_spec change = {.annotation = QARNOT_DELETED};
     const struct task_edit edit = {.fields = TASK_EDIT_annotation, .spec = &change};
-    if (!task_of(call, &id)) {
+    if (!qarnot_tasks_of(call, &id)) {
         return;
     }
     if (query_task(call_core(call), id) == NULL) {
@@ -289,15 +306,6 @@ void qarnot_tasks_delete(struct call *call)
     struct input kill = {.type = INPUT_TASK_KILL, .task = {.task = id}};
     if (call_input(call, &mark, &facts) && call_input(call, &kill, &facts)) {
         empty_answer(call);
-    }
-}
-
-void qarnot_tasks_snapshot(struct call *call)
-{
-    task_id id;
-    if (task_of(call, &id)) {
-        call_failf(call, ERR_DENIED, "",
-                   "Weir takes no results to buckets, so there are no snapshots");
     }
 }
 

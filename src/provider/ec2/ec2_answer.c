@@ -2,7 +2,7 @@
 #include "provider/ec2/ec2_answer.h"
 
 #include "provider/ec2/ec2_query.h"
-#include "provider/ec2/xml.h"
+#include "base/xml.h"
 
 #include <string.h>
 

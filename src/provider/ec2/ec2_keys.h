@@ -4,7 +4,7 @@
 
 #include "base/fail.h"
 #include "io/http_multi.h"
-#include "provider/ec2/sigv4.h"
+#include "io/sigv4.h"
 
 struct ec2_keys;
 

@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "core/model/ec2_subnet.h"
 #include "core/model/limits.h"
+#include "io/sigv4.h"
 
 #include <inttypes.h>
 #include <sodium.h>
@@ -14,24 +15,10 @@
 
 enum { NAME_MAX_LEN = 80 };
 
-/* Writes a value so that a form can hold it. */
-static void encoded(struct buf *out, const char *text)
-{
-    static const char plain[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.~";
-    for (; *text != '\0'; text++) {
-        if (strchr(plain, *text) != NULL) {
-            buf_add_char(out, *text);
-        } else {
-            buf_addf(out, "%%%02X", (unsigned)(unsigned char)*text);
-        }
-    }
-}
-
 static void add(struct buf *out, const char *name, const char *value)
 {
     buf_addf(out, "&%s=", name);
-    encoded(out, value);
+    sigv4_encode(out, value, false);
 }
 
 static void begin(struct buf *out, const char *action)

@@ -8,7 +8,7 @@
 #include "base/arena.h"
 #include "io/http_multi.h"
 #include "io/loop.h"
-#include "provider/ec2/sigv4.h"
+#include "io/sigv4.h"
 
 struct ec2_role;
 

@@ -101,7 +101,7 @@ static void settings_that_cannot_be_honoured_are_refused(void **state)
         struct task_spec spec;
         struct error e;
         assert_int_not_equal(
-            qarnot_spec_task(rig->core, parse(rig, bad[i]), &rig->arena, &spec, &e), ERR_OK);
+            qarnot_spec_task(rig->core, parse(rig, bad[i]), false, &rig->arena, &spec, &e), ERR_OK);
         assert_true(e.text[0] != '\0');
     }
 }
@@ -126,7 +126,7 @@ static void a_task_goes_there_and_back(void **state)
              "\"constants\":[{\"key\":\"DOCKER_CMD\",\"value\":\"echo\"},{\"key\":\"A\",\"value\":"
              "\"b\"},{\"key\":\"PATH\",\"value\":\"/evil\"},{\"key\":\"WEIR_X\",\"value\":\"1\"}],"
              "\"retrySettings\":{\"maxPerInstanceRetries\":2}}");
-    assert_int_equal(qarnot_spec_task(rig->core, body, &rig->arena, &spec, &e), ERR_OK);
+    assert_int_equal(qarnot_spec_task(rig->core, body, false, &rig->arena, &spec, &e), ERR_OK);
     assert_int_equal(spec.instances, 3);
     assert_int_equal(spec.max_retries, 2);
     assert_true(has_env(&spec, "A=b") && has_env(&spec, "DOCKER_CMD=echo"));

@@ -1,7 +1,7 @@
 /* test_ec2_answer.c - the XML of EC2's answers, and what is made of it.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "provider/ec2/ec2_answer.h"
-#include "provider/ec2/xml.h"
+#include "base/xml.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* test_sigv4.c - signatures against the examples that AWS has published.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "provider/ec2/sigv4.h"
+#include "io/sigv4.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -106,6 +106,33 @@ static void the_test_suite_is_signed_alike(void **state)
     signature_is(&request, "ff11897932ad3f4e8b18135d722051e5ac45fc38421b1da7b9d196a0fe09473a");
 }
 
+/* "Authenticating Requests: Using Query Parameters", the example of Amazon S3. */
+static void a_request_is_signed_in_advance_as_in_the_documentation(void **state)
+{
+    static const struct sigv4_keys s3_keys = {"AKIAIOSFODNN7EXAMPLE",
+                                              "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", ""};
+    static const struct sigv4_header host[] = {{"host", "examplebucket.s3.amazonaws.com"}};
+    enum { MAY_2013_S = 1369353600 };
+    const struct sigv4_request request = {.method = "GET",
+                                          .path = "/test.txt",
+                                          .query = "",
+                                          .headers = host,
+                                          .header_count = 1,
+                                          .region = "us-east-1",
+                                          .service = "s3",
+                                          .time_s = MAY_2013_S};
+    struct arena arena;
+    (void)state;
+    arena_init(&arena);
+    assert_string_equal(
+        sigv4_presigned(&request, &s3_keys, 86400, &arena),
+        "X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=AKIAIOSFODNN7EXAMPLE%2F20130524%2F"
+        "us-east-1%2Fs3%2Faws4_request&X-Amz-Date=20130524T000000Z&X-Amz-Expires=86400&"
+        "X-Amz-SignedHeaders=host&X-Amz-Signature="
+        "aeeed9bbccd4d02ee5c0109b86d86835f995330da4c265957d157751f604d404");
+    arena_done(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -113,6 +140,7 @@ int main(void)
         cmocka_unit_test(a_derived_key_is_that_of_the_documentation),
         cmocka_unit_test(the_example_of_the_documentation_is_signed_alike),
         cmocka_unit_test(the_test_suite_is_signed_alike),
+        cmocka_unit_test(a_request_is_signed_in_advance_as_in_the_documentation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

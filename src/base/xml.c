@@ -1,5 +1,5 @@
 /* xml.c - see xml.h. SPDX-License-Identifier: Apache-2.0 */
-#include "provider/ec2/xml.h"
+#include "base/xml.h"
 
 #include "base/must.h"
 #include "base/utf8.h"

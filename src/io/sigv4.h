@@ -3,8 +3,10 @@
 #pragma once
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/str.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { SIGV4_KEY_BYTES = 32 };
@@ -45,3 +47,11 @@ void sigv4_key(const char *secret, const char *day, const char *region, const ch
 /* The value of the header Authorization, in the arena. */
 const char *sigv4_authorization(const struct sigv4_request *request, const struct sigv4_keys *keys,
                                 struct arena *arena);
+
+/* The query with which anybody may make this request for so many seconds, in the arena. The body is not signed.
+ * The request's own parameters must sort behind "X-Amz-SignedHeaders", as words in lower case do. */
+const char *sigv4_presigned(const struct sigv4_request *request, const struct sigv4_keys *keys,
+                            uint32_t expires_s, struct arena *arena);
+
+/* Percent-encodes every byte that is none of A-Z a-z 0-9 - . _ ~, and no slash where slashes are kept. */
+void sigv4_encode(struct buf *out, const char *text, bool keep_slashes);
