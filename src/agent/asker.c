@@ -5,6 +5,7 @@
 #include "agent/taskfiles.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/rmtree.h"
 #include "wire/files.h"
 
 #include <inttypes.h>
@@ -57,7 +58,7 @@ static void job_do(struct ask_thread *asker, struct asker_job *job)
     if (job->sweep) {
         char path[AGENT_PATH_MAX];
         (void)snprintf(path, sizeof path, "%s/job/.gone", asker->options->dir);
-        taskfiles_remove_below(path);
+        rmtree_below(path);
         return;
     }
     if (job->url != NULL) {

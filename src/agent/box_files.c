@@ -5,10 +5,10 @@
 #include "agent/limits.h"
 #include "base/bytes.h"
 #include "base/mem.h"
+#include "base/rmtree.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <fts.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -221,18 +221,7 @@ void box_files_remove(const char *dir, const struct attempt_key *key)
     char name[BOX_NAME_MAX];
     box_files_name(key, name);
     path_of(dir, name, path);
-    if (access(path, F_OK) != 0) {
-        return;
-    }
-    char *paths[] = {path, NULL};
-    FTS *tree = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, NULL);
-    const FTSENT *entry;
-    while (tree != NULL && (entry = fts_read(tree)) != NULL) {
-        if (entry->fts_info != FTS_D) {
-            (void)remove(entry->fts_accpath);
-        }
-    }
-    if (tree != NULL) {
-        (void)fts_close(tree);
+    if (access(path, F_OK) == 0) {
+        rmtree(path);
     }
 }

@@ -9,8 +9,8 @@
 #include "agent/box_store.h"
 
 #include "base/mem.h"
+#include "base/rmtree.h"
 #include "base/str.h"
-#include "base/mem.h"
 #include "base/vec.h"
 
 #include <dirent.h>
@@ -158,21 +158,6 @@ static must_use enum err digest_of(struct box *box, const char *ref, const char 
 
 /* ---- the store ---- */
 
-static void tree_remove(const char *path)
-{
-    char *paths[] = {(char *)(uintptr_t)path, NULL};
-    FTS *tree = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, NULL);
-    const FTSENT *entry;
-    while (tree != NULL && (entry = fts_read(tree)) != NULL) {
-        if (entry->fts_info != FTS_D) {
-            (void)remove(entry->fts_accpath);
-        }
-    }
-    if (tree != NULL) {
-        (void)fts_close(tree);
-    }
-}
-
 static uint64_t tree_bytes(const char *path)
 {
     char *paths[] = {(char *)(uintptr_t)path, NULL};
@@ -239,7 +224,7 @@ static void images_trim(const struct box *box, struct arena *arena)
         const char *path = arena_fmt(arena, "%s/%s", dir, images.at[i].name);
         const int fd = open(arena_fmt(arena, "%s/use", path), O_RDONLY | O_CLOEXEC);
         if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0) {
-            tree_remove(path);
+            rmtree(path);
             total -= images.at[i].bytes;
         }
         if (fd >= 0) {
@@ -247,6 +232,24 @@ static void images_trim(const struct box *box, struct arena *arena)
         }
     }
     vec_done(&images);
+}
+
+/* Makes the place of the job directory. The image is a stranger's: a link that it has there is not followed. */
+static must_use enum err job_place_make(const char *rootfs, struct error *e)
+{
+    const int root = open(rootfs, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    (void)mkdirat(root, "weir", 0755);
+    const int weir = openat(root, "weir", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    const bool made = weir >= 0 && (mkdirat(weir, "job", 0755) == 0 || errno == EEXIST);
+    const int number = errno;
+    if (weir >= 0) {
+        (void)close(weir);
+    }
+    if (root >= 0) {
+        (void)close(root);
+    }
+    return made ? ERR_OK
+                : fail_errno(e, ERR_INVALID, number, "the image has something else at /weir");
 }
 
 /* Copies the image with skopeo and unpacks it with umoci, beside its place, then moves it there. */
@@ -267,22 +270,20 @@ static must_use enum err image_make(struct box *box, const char *source, bool pl
                                 layout,
                                 NULL};
     const char *const unpack[] = {"umoci", "unpack", "--image", image, bundle, NULL};
-    tree_remove(fresh);
-    if (mkdir(fresh, 0711) != 0) {
+    rmtree(fresh);
+    if (mkdir(fresh, 0700) != 0) {
         return fail_errno(e, ERR_IO, errno, "cannot make '%s'", fresh);
     }
     (void)fprintf(stderr, "weir: fetching the image\n");
     enum err r = box_run(copy, -1, e);
     r = r == ERR_OK ? box_run(unpack, -1, e) : r;
+    r = r == ERR_OK ? job_place_make(arena_fmt(arena, "%s/rootfs", bundle), e) : r;
     if (r == ERR_OK) {
-        (void)mkdir(arena_fmt(arena, "%s/rootfs/weir", bundle), 0755);
-        (void)mkdir(arena_fmt(arena, "%s/rootfs/weir/job", bundle), 0755);
-        tree_remove(arena_fmt(arena, "%s/oci", fresh));
+        rmtree(arena_fmt(arena, "%s/oci", fresh));
         const uint64_t bytes = tree_bytes(bundle);
         const int use =
             open(arena_fmt(arena, "%s/use", fresh), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
         if (use < 0 || write(use, &bytes, sizeof bytes) != (ssize_t)sizeof bytes ||
-            chmod(bundle, 0711) != 0 ||
             rename(fresh, arena_fmt(arena, "%s/images/%s", box->dir, key)) != 0) {
             r = fail_errno(e, ERR_IO, errno, "cannot keep the image");
         }
@@ -291,7 +292,7 @@ static must_use enum err image_make(struct box *box, const char *source, bool pl
         }
     }
     if (r != ERR_OK) {
-        tree_remove(fresh);
+        rmtree(fresh);
         return fail_in(e, "image '%.120s'", box->order.image);
     }
     return ERR_OK;
@@ -395,7 +396,12 @@ must_use enum err box_store_take(struct box *box, struct box_rootfs *ret, struct
                                               {"docker-archive:", "docker-archive"},
                                               {"oci-archive:", "oci-archive"}};
     const char *image = box->order.image;
-    (void)mkdir(arena_fmt(&box->arena, "%s/images", box->dir), 0711);
+    const char *images = arena_fmt(&box->arena, "%s/images", box->dir);
+    /* An image may hold programs that take their owner's rights, and the owner is root here: nobody but
+     * root may enter. */
+    if ((mkdir(images, 0700) != 0 && errno != EEXIST) || chmod(images, 0700) != 0) {
+        return fail_errno(e, ERR_IO, errno, "cannot make '%s'", images);
+    }
     if (strncmp(image, "dir:", 4) == 0) {
         return directory_take(box, image + 4, ret, e);
     }

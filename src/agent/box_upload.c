@@ -12,13 +12,16 @@
 #include "agent/dirs.h"
 #include "base/mem.h"
 #include "base/tar.h"
+#include "base/vec.h"
 #include "wire/upload.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <sodium.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -27,9 +30,10 @@
 enum {
     FETCH_RETRY_MS = 5 * 60 * 1000, /* a server that restarts is back by then */
     FETCH_TIMEOUT_MS = 60 * 1000,
-    KEPT_MAX = 64, /* archives kept on a node */
+    KEPT_MAX = 64, /* archives kept on a node, besides those that are in use */
     STATUS_OK = 200,
 };
+#define KEPT_BYTES_MAX ((uint64_t)8 << 30) /* of all archives kept on a node */
 
 /* ---- fetching ---- */
 
@@ -103,6 +107,53 @@ static must_use enum err fetch(struct box *box, uint64_t task, int fd, struct er
     return r;
 }
 
+struct kept_upload {
+    const char *name;
+    struct timespec used;
+    uint64_t bytes;
+};
+
+static int latest_first(const void *a, const void *b)
+{
+    const struct timespec *x = &((const struct kept_upload *)a)->used;
+    const struct timespec *y = &((const struct kept_upload *)b)->used;
+    const bool earlier =
+        x->tv_sec < y->tv_sec || (x->tv_sec == y->tv_sec && x->tv_nsec < y->tv_nsec);
+    const bool later = x->tv_sec > y->tv_sec || (x->tv_sec == y->tv_sec && x->tv_nsec > y->tv_nsec);
+    return earlier ? 1 : later ? -1 : 0;
+}
+
+/* Removes archives, the longest unused first. One that is being unpacked stays whole: its file is open. */
+static void kept_trim(const char *dir, struct arena *arena)
+{
+    VEC(struct kept_upload) kept = {0};
+    DIR *entries = opendir(dir);
+    const struct dirent *entry;
+    while (entries != NULL && (entry = readdir(entries)) != NULL) {
+        struct stat info;
+        if (entry->d_name[0] != '.' && strstr(entry->d_name, ".tar") != NULL &&
+            fstatat(dirfd(entries), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) == 0) {
+            vec_push(&kept, ((struct kept_upload){.name = arena_str(arena, entry->d_name),
+                                                  .used = info.st_mtim,
+                                                  .bytes = (uint64_t)info.st_size}));
+        }
+    }
+    if (kept.count > 0) {
+        qsort(kept.at, kept.count, sizeof *kept.at, latest_first);
+    }
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < kept.count; i++) {
+        bytes += kept.at[i].bytes;
+        if (i >= KEPT_MAX || bytes > KEPT_BYTES_MAX) {
+            (void)unlinkat(dirfd(entries), kept.at[i].name, 0);
+        }
+    }
+    if (entries != NULL) {
+        (void)closedir(entries);
+    }
+    vec_done(&kept);
+}
+
 /* The archive, opened for reading, from D/uploads or from the server. One process fetches at a time. */
 static must_use enum err archive_open(struct box *box, uint64_t task, int *ret_fd, struct error *e)
 {
@@ -129,6 +180,10 @@ static must_use enum err archive_open(struct box *box, uint64_t task, int *ret_f
         if (r == ERR_OK && rename(part, path) != 0) {
             r = fail_errno(e, ERR_IO, errno, "cannot write '%s'", path);
         }
+    }
+    if (r == ERR_OK) {
+        (void)futimens(fd, NULL); /* used now */
+        kept_trim(dir, &box->arena);
     }
     (void)close(lock);
     *ret_fd = fd;

@@ -10,7 +10,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <fts.h>
 #include <inttypes.h>
 #include <linux/openat2.h>
 #include <stdlib.h>
@@ -265,22 +264,5 @@ void taskfiles_answer(const char *dir, const struct agent_ask *ask, struct buf *
     }
     if (base >= 0) {
         (void)close(base);
-    }
-}
-
-void taskfiles_remove_below(const char *path)
-{
-    char *paths[] = {(char *)(uintptr_t)path, NULL};
-    FTS *tree = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, NULL);
-    FTSENT *entry;
-    while (tree != NULL && (entry = fts_read(tree)) != NULL) {
-        if (entry->fts_info == FTS_D && entry->fts_level > 0) {
-            (void)chmod(entry->fts_accpath, 0700); /* a task may have closed its own directory */
-        } else if (entry->fts_info != FTS_D && entry->fts_level > 0) {
-            (void)remove(entry->fts_accpath);
-        }
-    }
-    if (tree != NULL) {
-        (void)fts_close(tree);
     }
 }

@@ -9,8 +9,5 @@
 #include "base/buf.h"
 #include "wire/agent.h"
 
-/* Removes everything below a directory, without following links. */
-void taskfiles_remove_below(const char *path);
-
 /* Appends the answer as JSON. `dir` is the node's directory. */
 void taskfiles_answer(const char *dir, const struct agent_ask *ask, struct buf *out);

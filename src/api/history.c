@@ -66,7 +66,13 @@ static void get_back(struct work *work)
             struct buf out;
             buf_init(&out, TASK_BYTES_MAX);
             attempts_merge(&out, get->json, get->past.at, get->past.count);
-            get->then(call, get->id, (struct str){buf_text(&out), out.len});
+            if (out.full) {
+                call_failf(call, ERR_LIMIT, "",
+                           "task %llu has %zu attempts, and an answer holds at most %d bytes",
+                           (unsigned long long)get->id.v, get->past.count, TASK_BYTES_MAX);
+            } else {
+                get->then(call, get->id, (struct str){buf_text(&out), out.len});
+            }
             buf_done(&out);
         }
     }

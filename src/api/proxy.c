@@ -127,13 +127,26 @@ static const struct proxy_ticket *ticket_of_cookie(struct api *api, struct http_
 
 /* ---- who may ---- */
 
+/* The request's target without the link, which stands last in the query, as it was made. NULL: the link
+ * stands there in another form. */
+static const char *target_without_link(struct http_request *request)
+{
+    const char *target = http_request_target(request);
+    const char *at = strstr(target, LINK_PARAM "=");
+    return target[0] == '/' && at != NULL && (at[-1] == '?' || at[-1] == '&')
+               ? arena_strn(http_request_arena(request), target, (size_t)(at - target - 1))
+               : NULL;
+}
+
 /* Takes a one-time link: gives the cookie, and sends the browser on without the link. */
 static void link_take(struct api *api, struct proxied *p, const char *secret)
 {
     struct http_request *request = p->request;
     struct arena *arena = http_request_arena(request);
     struct error e;
-    struct proxy_ticket *ticket = ticket_find(api->proxies, secret, p->task.v, true);
+    const char *onward = target_without_link(request);
+    struct proxy_ticket *ticket =
+        onward != NULL ? ticket_find(api->proxies, secret, p->task.v, true) : NULL;
     if (ticket == NULL) {
         (void)fail(&e, ERR_DENIED,
                    "the link was used, is older than two minutes, or is of another "
@@ -150,11 +163,7 @@ static void link_take(struct api *api, struct proxied *p, const char *secret)
         arena_fmt(arena, "%s=%s; Path=%s/; Max-Age=%d; HttpOnly; SameSite=Strict%s",
                   cookie_name(api, p->task.v, arena), ticket_make(api->proxies, like, arena),
                   p->way.prefix, PROXY_COOKIE_S, api->o.tls != NULL ? "; Secure" : ""));
-    /* The link stands last in the query, as it was made. */
-    const char *target = http_request_target(request);
-    const char *at = strstr(target, LINK_PARAM "=");
-    http_request_answer_header(request, "Location",
-                               arena_strn(arena, target, (size_t)(at - target - 1)));
+    http_request_answer_header(request, "Location", onward);
     http_request_answer_header(request, "Referrer-Policy", "no-referrer");
     http_request_answer(request, 303, NULL, (struct str){"", 0});
 }

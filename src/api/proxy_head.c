@@ -31,6 +31,27 @@ static bool is_hop(const char *name)
     return false;
 }
 
+/* Fields of an answer that a browser applies to the whole host or to all tasks. A task speaks for its own
+ * pages alone. */
+static bool is_wide(const char *name)
+{
+    static const char *const wide[] = {"Alt-Svc",
+                                       "Clear-Site-Data",
+                                       "NEL",
+                                       "Origin-Agent-Cluster",
+                                       "Public-Key-Pins",
+                                       "Report-To",
+                                       "Reporting-Endpoints",
+                                       "Service-Worker-Allowed",
+                                       "Strict-Transport-Security"};
+    for (size_t i = 0; i < sizeof wide / sizeof wide[0]; i++) {
+        if (strcasecmp(name, wide[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool cookie_is_ours(struct str name)
 {
     static const char *const ours[] = {"weir_", "__Host-weir_", "__Secure-weir_"};
@@ -149,14 +170,15 @@ long proxy_head_read(struct str in, struct arena *arena, struct proxy_head *ret)
     return (long)len + 4;
 }
 
-/* A task's cookie counts below its own prefix alone, and cannot look like one of ours. */
+/* A task's cookie counts below its own prefix alone, and cannot look like one of ours. A browser sends the
+ * value of a cookie without a name as if the value were the whole cookie, so such a one is left out. */
 static void cookie_give(struct http_request *request, const char *value,
                         const struct proxy_way *way, struct arena *arena)
 {
     struct str rest = str_of(value);
     const struct str pair = str_trim(str_cut(rest, ';', &rest));
     const char *text = arena_strn(arena, pair.p, pair.len);
-    if (pair.len == 0 || cookie_is_ours(pair)) {
+    if (pair.len == 0 || pair.p[0] == '=' || cookie_is_ours(pair)) {
         return;
     }
     while (rest.p != NULL) {
@@ -176,8 +198,7 @@ void proxy_head_give(struct http_request *request, const struct proxy_head *head
     for (size_t i = 0; i < head->count; i++) {
         const struct proxy_field *field = &head->fields[i];
         if (field->value[0] == '\0' || strpbrk(field->value, "\t") != NULL || is_hop(field->name) ||
-            strcasecmp(field->name, "Date") == 0 ||
-            strcasecmp(field->name, "Service-Worker-Allowed") == 0) {
+            strcasecmp(field->name, "Date") == 0 || is_wide(field->name)) {
             continue;
         }
         if (strcasecmp(field->name, "Set-Cookie") == 0) {

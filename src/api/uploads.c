@@ -21,7 +21,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { READ_BYTES = 256 * 1024, FILES_LOOKED_MAX = 1000000 };
+enum {
+    READ_BYTES = 256 * 1024,
+    UPLOADS_USER_MAX = 1000, /* archives of one user, whole or not */
+};
 #define UPLOADS_TOTAL_MAX ((uint64_t)20 << 30) /* bytes of all archives */
 
 struct uploads *uploads_new(struct api *api, const char *dir)
@@ -80,46 +83,63 @@ static void look(struct upload_work *work)
     work->have = (uint64_t)info.st_size;
 }
 
-/* The bytes of all archives, whole or not. */
-static uint64_t total_of(const char *dir)
+struct stored {
+    uint64_t bytes; /* of all archives, whole or not */
+    unsigned own;   /* archives of the user of this upload */
+};
+
+/* Looks at one user's directory. */
+static void stored_add(int users, const char *user, bool own, struct stored *stored)
 {
-    uint64_t total = 0;
-    unsigned looked = 0;
-    DIR *users = opendir(dir);
+    const int fd = openat(users, user, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *files = fd < 0 ? NULL : fdopendir(fd);
+    const struct dirent *file;
+    while (files != NULL && (file = readdir(files)) != NULL) {
+        struct stat info;
+        if (fstatat(dirfd(files), file->d_name, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+            S_ISREG(info.st_mode)) {
+            stored->bytes += (uint64_t)info.st_size;
+            stored->own += own ? 1 : 0;
+        }
+    }
+    if (files != NULL) {
+        (void)closedir(files);
+    }
+}
+
+static struct stored stored_of(const struct upload_work *work)
+{
+    struct stored stored = {0};
+    DIR *users = opendir(work->uploads->dir);
     const struct dirent *user;
     while (users != NULL && (user = readdir(users)) != NULL) {
-        if (user->d_name[0] == '.') {
-            continue;
-        }
-        const int fd = openat(dirfd(users), user->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        DIR *files = fd < 0 ? NULL : fdopendir(fd);
-        const struct dirent *file;
-        while (files != NULL && looked++ < FILES_LOOKED_MAX && (file = readdir(files)) != NULL) {
-            struct stat info;
-            if (fstatat(dirfd(files), file->d_name, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
-                S_ISREG(info.st_mode)) {
-                total += (uint64_t)info.st_size;
-            }
-        }
-        if (files != NULL) {
-            (void)closedir(files);
+        if (user->d_name[0] != '.') {
+            stored_add(dirfd(users), user->d_name, strcmp(user->d_name, work->user) == 0, &stored);
         }
     }
     if (users != NULL) {
         (void)closedir(users);
     }
-    return total;
+    return stored;
 }
 
+/* Is there room for this piece? A new upload must fit as a whole. */
 static must_use enum err room_check(const struct upload_work *work, struct error *e)
 {
     char have[AMOUNT_TEXT_MAX];
     char most[AMOUNT_TEXT_MAX];
-    const uint64_t total = total_of(work->uploads->dir);
-    if (total + work->size <= UPLOADS_TOTAL_MAX) {
+    const struct stored stored = stored_of(work);
+    const uint64_t more = work->offset == 0 ? work->size : work->data.len;
+    if (work->offset == 0 && stored.own >= UPLOADS_USER_MAX) {
+        return fail(e, ERR_LIMIT,
+                    "you have %u uploads here, and %d is the most; an upload goes 7 days after its "
+                    "last use",
+                    stored.own, UPLOADS_USER_MAX);
+    }
+    if (stored.bytes + more <= UPLOADS_TOTAL_MAX) {
         return ERR_OK;
     }
-    amount_bytes_text((int64_t)total, have);
+    amount_bytes_text((int64_t)stored.bytes, have);
     amount_bytes_text((int64_t)UPLOADS_TOTAL_MAX, most);
     return fail(
         e, ERR_LIMIT,
@@ -131,7 +151,7 @@ static must_use enum err room_check(const struct upload_work *work, struct error
 static must_use enum err piece_write(struct upload_work *work, struct error *e)
 {
     char path[UPLOADS_PATH_MAX];
-    enum err r = work->offset == 0 ? room_check(work, e) : ERR_OK;
+    enum err r = room_check(work, e);
     if (r != ERR_OK) {
         return r;
     }

@@ -32,10 +32,11 @@ def reports_of(agent, key):
         {**agent.started(key), "workdir_used": True},
         agent.output(key, b"hello\n"),
         {"type": "checkpoint", "key": key, "at_ms": 5},
+        {"type": "use", "key": key, "at_ms": 5, "cpu_ms": 1, "memory": 1, "memory_peak": 1, "gpu_known": True, "gpu": 0.5, "gpu_memory": 1},
         {"type": "refused", "key": key, "why": "no"},
         {"type": "spawn_failed", "key": key, "at_ms": 1, "errno": 2, "message": "no such file"},
         {"type": "lost", "key": key},
-        agent.ended(key, out=6),
+        {**agent.ended(key, out=6), "out_of_memory": True},
     ]
 
 
@@ -83,6 +84,7 @@ def hello_variants(hello):
 
 def test_every_field_of_the_hello(server, agent):
     hello = agent.hello(labels={"zone": "a"}, attempts=[{"key": "1.0:1", "state": "running"}])
+    hello.update(fact_seen=1, closing=False, trouble="", unprevented="", limits="")
     hello["capacity"] = copy.deepcopy(hello["capacity"])
     hello["capacity"]["resources"] = {"foo": 1}
     for field, value in hello_variants(hello):
@@ -93,7 +95,7 @@ def test_every_field_of_the_hello(server, agent):
 
 
 def test_every_field_of_the_join(server):
-    for field in ("name", "pool"):
+    for field in ("name", "pool", "machine", "request"):
         for value in NUMBERS + OTHERS:
             body = {"name": "n9", "pool": "default", field: value}
             answer = server.call("POST", "agent/join", body, token=server.join_token)
@@ -113,6 +115,22 @@ def test_a_node_cannot_report_on_the_tasks_of_another(server, agent):
     assert task["state"] == "running"
     assert server.call("GET", f"tasks/{task['id']}/logs").body == b""
     thief.close()
+
+
+def test_what_a_task_uses_is_never_nonsense(server, agent):
+    """Numbers at every bound, in one report after the other: what people see of it stays a number within its bounds."""
+    task = server.submit()[0]
+    key = agent.order()["key"]
+    assert agent.report(agent.started(key)).status == 200
+    for value in [n for n in NUMBERS if isinstance(n, int)]:
+        use = {"type": "use", "key": key, "at_ms": 5, "cpu_ms": value, "memory": value, "memory_peak": value, "gpu_known": True, "gpu": value, "gpu_memory": value}
+        assert agent.report(use).status in (200, 400), value
+        shown = server.get(f"tasks/{task}")
+        numbers = [n for n in json.dumps(shown).replace(":", " ").replace(",", " ").split() if n.lstrip("-").replace(".", "").isdigit()]
+        assert all(0 <= float(n) <= 2**63 for n in numbers), (value, shown)
+        assert server.call("GET", "/metrics").status == 200
+        assert server.get("pools")
+    served(server)
 
 
 def odd(rng, depth=0):

@@ -102,3 +102,61 @@ def test_an_earlier_attempt_cannot_lead_the_unpacking_out(weir_shared):
     task = weir_shared.submit("sh", "-c", script, upload=digest, max_retries=2)
     weir_shared.wait(task)
     assert list(target.iterdir()) == []
+
+
+def own_uploads(weir):
+    """Where the server keeps this user's uploads."""
+    assert send(weir, archive(("mine", FILE, b"mine"))).json["complete"]
+    return next((weir.dir / "uploads").iterdir())
+
+
+def test_many_uploads_do_not_fill_the_servers_disk(weir_shared):
+    """Each upload fits when it begins; together they do not. What is there is made of holes."""
+    own = own_uploads(weir_shared)
+    filler = own / ("f" * 64 + ".part")
+    with filler.open("wb") as file:
+        file.truncate((20 << 30) - (6 << 20))
+    sizes = {"1" * 64: 5 << 20, "2" * 64: 5 << 20}
+    try:
+        for digest, size in sizes.items():
+            assert weir_shared.api("PUT", f"uploads?digest={digest}&offset=0&size={size}", body=b"x").status == 200
+        answers = []
+        for digest, size in sizes.items():
+            answers.append(weir_shared.api("PUT", f"uploads?digest={digest}&offset=1&size={size}", body=b"x" * (4 << 20)))
+        assert [answer.status for answer in answers] == [200, 400]
+        assert "the uploads of this server hold" in answers[1].json["error"]["message"]
+    finally:
+        for path in own.glob("*.part"):
+            path.unlink()
+
+
+def test_one_user_has_so_many_uploads_at_most(weir_shared):
+    """Pieces of archives that never become whole cost a file each."""
+    own = own_uploads(weir_shared)
+    for n in range(1000):
+        (own / f"{n:064x}.part").touch()
+    try:
+        answer = weir_shared.api("PUT", f"uploads?digest={'e' * 64}&offset=0&size=9", body=b"x")
+        assert answer.status == 400
+        assert "and 1000 is the most" in answer.json["error"]["message"]
+    finally:
+        for path in own.glob("*.part"):
+            path.unlink()
+
+
+def test_a_node_keeps_so_many_uploads_at_most(weir_shared):
+    kept = weir_shared.dir / "node/uploads"
+    kept.mkdir(mode=0o700, exist_ok=True)
+    for n in range(80):
+        (kept / f"{n:064x}.tar").write_bytes(b"old")
+    big = kept / ("f" * 64 + ".tar")
+    with big.open("wb") as file:
+        file.truncate(9 << 30)
+    data = archive(("a", FILE, b"to be kept"))
+    digest = hashlib.sha256(data).hexdigest()
+    assert send(weir_shared, data).json["complete"]
+    task = weir_shared.wait(weir_shared.submit("cat", "a", upload=digest))
+    assert task["state"] == "completed", task
+    assert weir_shared.weir("logs", task["id"]).stdout == "to be kept"
+    names = {path.name for path in kept.glob("*.tar")}
+    assert f"{digest}.tar" in names and big.name not in names and len(names) <= 64

@@ -184,9 +184,24 @@ static bool writes_to(const struct asked *asked, const struct doc *config, const
     return strcmp(bucket, wish->bucket) == 0 && strncmp(wish->key, prefix, strlen(prefix)) == 0;
 }
 
+/* A store that cleans paths would find another bucket or object behind "..". */
+static bool leads_elsewhere(const char *key)
+{
+    struct str rest = str_of(key);
+    bool elsewhere = false;
+    while (rest.p != NULL) {
+        const struct str part = str_cut(rest, '/', &rest);
+        elsewhere = elsewhere || str_is(part, ".") || str_is(part, "..");
+    }
+    return elsewhere;
+}
+
 /* Does the task name the bucket for this? */
 static bool allowed(const struct asked *asked, const struct verb *verb, const struct wish *wish)
 {
+    if (!qarnot_buckets_name_ok(wish->bucket) || leads_elsewhere(wish->key)) {
+        return false;
+    }
     if (verb->reads) {
         return qarnot_buckets_allow(asked->kept, wish->bucket, wish->key) ||
                qarnot_buckets_allow(asked->pool, wish->bucket, wish->key);

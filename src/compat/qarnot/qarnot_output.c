@@ -204,7 +204,10 @@ static void ended_begin(struct call *call, task_id id, struct str json)
     uint64_t count = 0;
     const char *annotation = "";
     struct output_read *want = arena_new(call_arena(call), struct output_read, 1);
-    must(doc_json_parse(call_arena(call), json, &task, &e) == ERR_OK); /* Weir wrote it */
+    if (doc_json_parse(call_arena(call), json, &task, &e) != ERR_OK) {
+        call_fail(call, &e);
+        return;
+    }
     (void)doc_u64(doc_get(task, "array_first"), &first);
     (void)doc_u64(doc_get(task, "instances"), &count);
     (void)doc_text(doc_get(task, "annotation"), &annotation);

@@ -7,6 +7,7 @@
 #include "api/task_list.h"
 #include "api/task_state.h"
 #include "base/doc_write.h"
+#include "base/log.h"
 #include "compat/qarnot/qarnot_handlers.h"
 #include "compat/qarnot/qarnot_internal.h"
 #include "wire/error_json.h"
@@ -27,37 +28,30 @@ static bool is_deleted(const struct doc *task)
     return strcmp(annotation, QARNOT_DELETED) == 0;
 }
 
-/* False: the task was deleted. */
-static bool write_json(struct call *call, struct json_out *j, struct str json)
+/* Answers with the task, given as the API has it. */
+static void task_answer(struct call *call, struct str json)
 {
     struct error e;
     struct doc *doc;
+    struct json_out j;
     struct arena arena;
     arena_init(&arena);
-    must(doc_json_parse(&arena, json, &doc, &e) == ERR_OK); /* Weir wrote it */
-    const bool shown = !is_deleted(doc);
-    if (shown) {
-        qarnot_json_task(j, call_core(call), doc, &arena);
+    if (doc_json_parse(&arena, json, &doc, &e) != ERR_OK) { /* a task with very many attempts */
+        call_fail(call, &e);
+    } else if (is_deleted(doc)) {
+        call_failf(call, ERR_NOT_FOUND, "", "the task %.60s was deleted", call->params[0]);
+    } else {
+        call_json(call, &j);
+        qarnot_json_task(&j, call_core(call), doc, &arena);
+        call_answer_json(call, 200);
     }
     arena_done(&arena);
-    return shown;
-}
-
-static void gone_answer(struct call *call)
-{
-    call_failf(call, ERR_NOT_FOUND, "", "the task %.60s was deleted", call->params[0]);
 }
 
 static void ended_show(struct call *call, task_id id, struct str json)
 {
-    struct json_out j;
     (void)id;
-    call_json(call, &j);
-    if (write_json(call, &j, json)) {
-        call_answer_json(call, 200);
-    } else {
-        gone_answer(call);
-    }
+    task_answer(call, json);
 }
 
 static void live_show(struct call *call, const struct task *task)
@@ -69,14 +63,8 @@ static void live_show(struct call *call, const struct task *task)
     json_out_init(&j, &out);
     task_json_writer_init(&writer, call_core(call), call_arena(call));
     task_json(&writer, &j, task, TASK_JSON_ATTEMPTS | TASK_JSON_NO_ENV);
-    call_json(call, &j);
-    const bool shown = write_json(call, &j, (struct str){buf_text(&out), out.len});
+    task_answer(call, (struct str){buf_text(&out), out.len});
     buf_done(&out);
-    if (shown) {
-        call_answer_json(call, 200);
-    } else {
-        gone_answer(call);
-    }
 }
 
 bool qarnot_tasks_of(struct call *call, task_id *ret)
@@ -335,7 +323,11 @@ static bool list_row(struct call *call, struct json_out *j, struct str json)
     struct arena arena;
     const char *annotation = "";
     arena_init(&arena);
-    must(doc_json_parse(&arena, json, &doc, &e) == ERR_OK); /* Weir wrote it */
+    if (doc_json_parse(&arena, json, &doc, &e) != ERR_OK) {
+        log_error("a task is left out of a list", kv_error(&e));
+        arena_done(&arena);
+        return false;
+    }
     (void)doc_text(doc_get(doc, "annotation"), &annotation);
     const struct doc *kept = qarnot_fields_kept(&arena, annotation);
     const bool wanted =
