@@ -103,6 +103,7 @@ class Fault:
         self.what = what
         self.seen = 0
         self.held = threading.Event()
+        self.acted = threading.Event()  # moto has done what it was asked, as often as the fault says
         self.go = threading.Event()
 
     def release(self):
@@ -208,6 +209,7 @@ class Door:
             status, code, message = fault.what["error"]
             return status, ERROR.format(code, message).encode()
         answer = self._act(headers, body, form, fault)
+        fault.acted.set()
         if not fault.stage("after"):
             return None
         if "hide" in fault.what:

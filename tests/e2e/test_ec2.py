@@ -149,7 +149,7 @@ def test_one_machine_for_one_launch_whatever_the_answer(weir, moto, machines, do
     for name in FAULTS:
         pool(w, name, door.url, most=1)
         tasks[name] = waiting_task(w, out, name)
-    w.wait_until(lambda: faults["made-twice"].seen == 1 and sorted(one["weir:pool"] for one in machines.tags()) == sorted(FAULTS), "one machine for each")
+    w.wait_until(lambda: faults["made-twice"].acted.is_set() and sorted(one["weir:pool"] for one in machines.tags()) == sorted(FAULTS), "one machine for each")
     machines.held.clear()
     for name in FAULTS:
         w.wait_until((out / name).exists, f"the task of {name}")
@@ -301,6 +301,31 @@ def test_a_task_falls_back_from_spot_to_on_demand(weir, moto, machines, door):
     falls_back(w, machines, outputs(w), ["spot", "on-demand"], "InsufficientInstanceCapacity")
     bought = [form for _, form in door.calls if form["Action"] == "RunInstances" and not of_pool("spot")(form)]
     assert bought and not any("Spot" in key for form in bought for key in form)
+
+
+def test_a_zone_without_capacity_falls_back_to_another(weir, moto, machines, door):
+    """Determined's second story: a flavor in two zones, the first of which has no capacity."""
+    w = weir(env=moto.env)
+    out = outputs(w)
+    zones = ["us-east-1a", "us-east-1b"]
+    sold_out = door.fault("RunInstances", times=10**6, where=lambda form: form.get("Placement.AvailabilityZone") == zones[0], error=NO_ROOM)
+    w.weir("flavor", "create", "micro", "--provider", "ec2", "--native", "t3.micro", "--slots", "1", "--zones", ",".join(zones))
+    w.weir("pool", "create", "cloud", "--provider", "ec2", "--flavor", "micro", "--max", "2", "--idle", "1s", "--region", NEAR, "--endpoint", door.url,
+           "--image", IMAGE)
+
+    def asked():
+        return [form["Placement.AvailabilityZone"] for _, form in door.calls if form["Action"] == "RunInstances"]
+
+    for number, tried in enumerate((zones, [*zones, zones[1]])):  # the second time nobody asks in the first zone: its refusal is remembered
+        task = w.weir("submit", "--pool", "cloud", "--", "sh", "-c", f"echo $WEIR_NODE >> {out}/{number}; while [ ! -e {out}/go{number} ]; do sleep 0.1; done")
+        w.wait_until((out / str(number)).exists, "the task")
+        assert [one["Placement"]["AvailabilityZone"] for one in machines.instances().values()] == [zones[1]] and asked() == tried
+        assert "us-east-1a: first refused" in w.weir("flavor", "show", "micro").stdout
+        (out / f"go{number}").touch()
+        w.weir("wait", task.stdout.strip())
+        assert len((out / str(number)).read_text().split()) == 1
+        wait_none(w, machines)
+    assert sold_out.seen == 1
 
 
 def test_credentials_come_from_a_file_that_nobody_else_may_read(site, moto, machines, tmp_path):

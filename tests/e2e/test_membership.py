@@ -26,27 +26,47 @@ def node(s, name):
 
 
 def test_new_nodes_land_in_default_and_move_when_they_are_labelled(site):
-    """The acceptance story of a site that buys two kinds of machines (nodes 21 to 30)."""
+    """Run:ai's story of a site that buys two kinds of machines (nodes 21 to 30), beside two of its old nodes."""
     s = site(server_file(["default"], {"rd": RD, "mlops": MLO}))
-    free_nodes(s, *A100_40, *A100_80)
-    s.wait_until(lambda: s.nodes_ready("default") == {*A100_40, *A100_80}, "ten nodes in default")
+    old = ["node-01", "node-02"]
+    free_nodes(s, *old, *A100_40, *A100_80)
+    s.wait_until(lambda: s.nodes_ready("default") == {*old, *A100_40, *A100_80}, "all nodes in default")
     s.weir("pool", "create", "A100-40", "--selector", "gpu.size=40")
     s.weir("pool", "create", "A100-80", "--selector", "gpu.size=80,gpu.model=fake")
     for pool in ("A100-40", "A100-80"):
         lines = s.quotas(pool)
-        assert [lines[name]["guaranteed"] for name in RD + MLO] == [0] * 8
-        assert [lines[name]["limit"] for name in RD + MLO] == [None] * 8
+        assert [(lines[name]["guaranteed"], lines[name]["limit"]) for name in RD + MLO] == [(0, None)] * 8
+        assert {one["resource"] for one in s.weir_json("quota", "list", "--pool", pool, "--limit", "0")} == {"slots"}  # nothing bounds cpu
     for name in A100_40:
         s.weir("node", "label", name, "gpu.size=40")
     for name in A100_80:
         s.weir("node", "label", name, "gpu.size=80")
     s.wait_until(lambda: s.nodes_ready("A100-40") == set(A100_40) and s.nodes_ready("A100-80") == set(A100_80), "every node in its pool")
-    assert s.nodes_ready("default") == set()
+    assert s.nodes_ready("default") == set(old)
+    for pool in ("A100-40", "A100-80"):  # only `default` is promised what nobody was promised
+        assert {name: line["guaranteed"] for name, line in s.quotas(pool).items() if not name.endswith("/")} == {**dict.fromkeys(RD + MLO, 0), "default": 20}
     [gang] = s.stay("rd4", gpus=4, instances=5, gang=True, pools=["A100-40"])
     s.settled("A100-40", rd4=20)
     assert sorted(at for at, _ in s.running()[gang].values()) == A100_40
     moved = [e for e in s.weir("events", "--type", "node-moved", "--json=lines").stdout.splitlines()]
     assert len(moved) == 10
+    # The list `A100-80, Default`: five tasks borrow the first pool, and the sixth falls through.
+    six = s.stay("rd4", gpus=4, count=6, pools=["A100-80", "default"])
+    s.wait_until(lambda: all(task in s.running() for task in six), "five tasks in the first pool, the sixth in the second")
+    places = [node for task in six for node, _ in s.running()[task].values()]
+    assert sorted(places[:5]) == A100_80 and places[5] in old
+    assert [s.task(task)["pool"] for task in six] == ["A100-80"] * 5 + ["default"]
+    # A pool that is dedicated now is closed to all but the project: the task's project counts, not its user.
+    away = s.weir("pool", "edit", "A100-40", "--access", "dedicated", "--for", "mlo1", check=False)
+    assert away.returncode == 5 and "in use by 1 task" in away.stderr, away
+    s.end(gang)
+    s.wait_until(lambda: gang not in s.running(), "the end of the gang")
+    s.weir("pool", "edit", "A100-40", "--access", "dedicated", "--for", "mlo1")
+    refused = s.api("POST", "tasks", {"command": ["true"], "project": "rd4", "pools": ["A100-40"]})
+    assert refused.status == 422 and "dedicated to others than project 'rd4'" in refused.json["error"]["message"], refused.json
+    [mine] = s.stay("mlo1", gpus=4, pools=["A100-40"])
+    s.wait_until(lambda: mine in s.running(), "the task of the project")
+    assert [node for node, _ in s.running()[mine].values()][0] in A100_40
 
 
 def test_a_busy_node_moves_when_its_task_has_ended_and_the_server_was_killed_between(site):
