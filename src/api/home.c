@@ -48,11 +48,9 @@ static int64_t reserved_slots(const struct core *core, const struct pool *pool)
     return sum;
 }
 
-static int64_t coming_slots(const struct core *core, const struct pool *pool)
+static int64_t coming_slots(const struct pool *pool)
 {
-    const struct flavor *flavor = pool->flavor.v != 0 ? query_flavor(core, pool->flavor) : NULL;
-    const int64_t each = flavor != NULL ? flavor->slots : pool->node_slots;
-    return each * 1000 * pool->launch_starting;
+    return (int64_t)pool_node_slots(pool) * SLOT_MILLI * pool->launch_starting;
 }
 
 static void pool_sum(const struct core *core, struct home_pool *sum)
@@ -76,7 +74,7 @@ static void pool_sum(const struct core *core, struct home_pool *sum)
     sum->reserved = reserved_slots(core, sum->row);
     sum->reserved = sum->reserved < sum->free ? sum->reserved : sum->free;
     sum->free -= sum->reserved;
-    sum->coming = coming_slots(core, sum->row);
+    sum->coming = coming_slots(sum->row);
 }
 
 static void pool_json(struct json_out *j, const struct core *core, const struct home_pool *sum,

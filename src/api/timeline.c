@@ -5,6 +5,7 @@
 #include "api/call.h"
 #include "api/handlers.h"
 #include "api/named.h"
+#include "api/timeline.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/vec.h"
@@ -15,24 +16,10 @@ enum {
     TIMELINE_BYTES_MAX = 190 * 1000, /* of the answer, its names included */
     TIMELINE_DAYS_MAX = 31,
 };
-#define BAR_BYTES INT64_C(64) /* of one bar at most, without new names */
+#define BAR_BYTES INT64_C(320) /* of one bar at most, without new names: 64 devices */
 
 static const char *const bys[] = {"node", "user", "project", "pool"};
-enum { BYS = sizeof bys / sizeof *bys };
-
-/* An attempt. Its texts are in the arena. */
-struct bar {
-    uint64_t task;
-    uint32_t index;
-    uint32_t attempt;
-    int64_t begin_ms;
-    int64_t end_ms; /* 0: it still runs */
-    int64_t lost_ms;
-    int64_t slots_milli;
-    int64_t seen_ms; /* how long it lies within the window */
-    const char *state;
-    const char *names[BYS]; /* in the order of `bys` */
-};
+_Static_assert(sizeof bys / sizeof *bys == TIMELINE_BYS, "a name for each");
 
 struct timeline {
     struct work work;
@@ -85,16 +72,17 @@ static const char *running_name(const struct instance *instance)
 static void span_take(void *ctx, const struct store_span *span)
 {
     struct timeline *t = ctx;
-    const struct str texts[BYS] = {span->node, span->user, span->project, span->pool};
+    const struct str texts[TIMELINE_BYS] = {span->node, span->user, span->project, span->pool};
     struct bar bar = {.task = span->task,
                       .index = span->index,
                       .attempt = span->attempt,
                       .begin_ms = span->begin_ms,
                       .end_ms = span->end_ms,
                       .lost_ms = span->lost_ms,
+                      .waited_ms = span->waited_ms,
                       .slots_milli = span->slots_milli,
                       .state = ending_name(span->ending)};
-    for (unsigned i = 0; i < BYS; i++) {
+    for (unsigned i = 0; i < TIMELINE_BYS; i++) {
         bar.names[i] = arena_strn(&t->arena, texts[i].p, texts[i].len);
     }
     bar_push(t, bar);
@@ -110,10 +98,18 @@ static void running_take(struct timeline *t, const struct node *node,
         (t->query.pool != NULL && strcmp(pool, t->query.pool) != 0)) {
         return;
     }
+    const int64_t from_ms = instance->attempt == 1 ? task->submitted_ms : task->queued_ms;
     bar_push(t, (struct bar){.task = instance->task.v,
                              .index = instance->index,
                              .attempt = instance->attempt,
                              .begin_ms = instance->allocated_ms,
+                             .waited_ms = from_ms > 0 && from_ms < instance->allocated_ms
+                                              ? instance->allocated_ms - from_ms
+                                              : 0,
+                             .started_ms = instance->state == INSTANCE_STARTING
+                                               ? 0
+                                               : instance->started_ms,
+                             .devices = instance->devices,
                              .slots_milli = instance->slots_milli,
                              .state = running_name(instance),
                              .names = {query_node_name(t->copy, node->id),
@@ -158,7 +154,7 @@ static int bar_compare(const void *a, const void *b)
 static void names_keep(struct timeline *t)
 {
     for (size_t i = 0; i < t->bars.count; i++) {
-        for (unsigned k = 0; k < BYS && t->bars.at[i].end_ms == 0; k++) {
+        for (unsigned k = 0; k < TIMELINE_BYS && t->bars.at[i].end_ms == 0; k++) {
             t->bars.at[i].names[k] = arena_str(&t->arena, t->bars.at[i].names[k]);
         }
     }
@@ -187,6 +183,7 @@ static void timeline_run(struct work *work, struct store_reader *reader)
         t->bars.count = TIMELINE_BARS_MAX;
         t->more = true;
     }
+    t->err = timeline_phases(t->copy, reader, t->bars.at, t->bars.count, &t->error);
     names_keep(t);
 }
 
@@ -241,6 +238,19 @@ static void bar_json(struct json_out *j, const struct timeline *t, const struct 
     json_out_text(j, bar->state);
     json_out_milli(j, bar->slots_milli);
     json_out_i64(j, bar->lost_ms);
+    json_out_i64(j, bar->waited_ms);
+    if (bar->started_ms >= bar->begin_ms) {
+        json_out_i64(j, bar->started_ms - bar->begin_ms);
+    } else {
+        json_out_null(j);
+    }
+    json_out_array(j);
+    for (uint64_t device = 0; device < 64; device++) {
+        if ((bar->devices >> device & 1) != 0) {
+            json_out_u64(j, device);
+        }
+    }
+    json_out_end(j);
     json_out_end(j);
 }
 
@@ -319,7 +329,7 @@ static bool by_read(struct call *call, unsigned *ret)
 {
     const char *text = call_query(call, "by");
     *ret = 0;
-    for (unsigned i = 0; text != NULL && i < BYS; i++) {
+    for (unsigned i = 0; text != NULL && i < TIMELINE_BYS; i++) {
         if (strcmp(text, bys[i]) == 0) {
             *ret = i;
             return true;

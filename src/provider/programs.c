@@ -9,11 +9,11 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/must.h"
+#include "provider/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -265,34 +265,6 @@ static char **env_make(struct arena *arena)
     return env;
 }
 
-/* Starts the process with these descriptors as its standard streams; an errno value, 0: it runs. */
-static int process_start(struct program *program, const int fds[3])
-{
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    sigset_t none;
-    sigset_t all;
-    (void)sigemptyset(&none);
-    (void)sigfillset(&all);
-    must(posix_spawn_file_actions_init(&actions) == 0);
-    must(posix_spawnattr_init(&attributes) == 0);
-    for (int i = 0; i < 3; i++) {
-        must(posix_spawn_file_actions_adddup2(&actions, fds[i], i) == 0);
-    }
-    must(posix_spawn_file_actions_addclosefrom_np(&actions, 3) == 0);
-    must(posix_spawn_file_actions_addchdir_np(&actions, "/") == 0);
-    must(posix_spawnattr_setsigmask(&attributes, &none) == 0);
-    must(posix_spawnattr_setsigdefault(&attributes, &all) == 0);
-    must(posix_spawnattr_setpgroup(&attributes, 0) == 0);
-    must(posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
-                                                   POSIX_SPAWN_SETPGROUP) == 0);
-    const int number = posix_spawnp(&program->pid, program->argv[0], &actions, &attributes,
-                                    program->argv, env_make(&program->arena));
-    (void)posix_spawn_file_actions_destroy(&actions);
-    (void)posix_spawnattr_destroy(&attributes);
-    return number;
-}
-
 static void fds_close(int *fds, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -312,7 +284,10 @@ static int streams_start(struct program *program)
     if (input < 0 || pipe2(out, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0) {
         number = errno;
     } else {
-        number = process_start(program, (const int[]){input, out[1], err[1]});
+        const struct process_order order = {.argv = program->argv,
+                                            .env = env_make(&program->arena),
+                                            .fds = {input, out[1], err[1]}};
+        number = process_start(&order, &program->pid);
     }
     if (number == 0) {
         program->pid_fd = pidfd_open(program->pid, 0);

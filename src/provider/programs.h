@@ -3,7 +3,8 @@
  *   programs_run() ─▶ queue ─▶ process, in a process group of its own ─▶ done()
  *
  * There is no shell. A program sees the variables that it is given, its standard input and two pipes, and nothing else
- * of this process. When the program has ended or its time is up, what is left of its process group is killed.
+ * of this process. When the program has ended or its time is up, what is left of its process group is killed. A program
+ * is killed when this process is.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 

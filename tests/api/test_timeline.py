@@ -15,7 +15,7 @@ def bars(answer):
     since = ms(answer["since"])
     return {
         (task, index, attempt): (answer["rows"][row], answer["projects"][project], since + begin, None if end is None else since + end, state, slots, lost)
-        for row, project, task, index, attempt, begin, end, state, slots, lost in answer["bars"]
+        for row, project, task, index, attempt, begin, end, state, slots, lost, *_ in answer["bars"]
     }
 
 
@@ -44,6 +44,35 @@ def test_bars_are_the_attempts(ran):
         assert (row, project, said, held, lost) == ("n1", "default", state, slots, 0)
         assert begin == pytest.approx(ms(attempts[n]["allocated_at"]), abs=1)
         assert end is None if n == 3 else end == pytest.approx(ms(attempts[n]["ended_at"]), abs=1)
+
+
+def test_bars_have_their_phases(server):
+    """How long an attempt waited, when its program started, and on which devices: of attempts that ended, were repeated, or run."""
+    agent = FakeAgent(server, "n1", slots=4)
+    agent.capacity.update(devices=4, gpu_memory=1 << 30)
+    agent.join().connect()
+    server.submit({"command": ["x"], "resources": {"gpu": 4}})
+    server.submit({"command": ["x"], "resources": {"gpu": 2}, "max_retries": 1})
+    agent.run_next()
+    agent.run_next(code=3)  # waits for the first; fails, and is tried again
+    agent.run_next()
+    server.submit({"command": ["x"], "resources": {"gpu": 1}})
+    key = agent.order()["key"]
+    agent.report({**agent.started(key), "at_ms": int(ms(server.get("status")["time"]))})
+    found = {(bar[2], bar[4]): bar for bar in server.get("timeline")["bars"]}
+    assert sorted(found) == [(1, 1), (2, 1), (2, 2), (3, 1)]
+    attempts = {(n, a["attempt"]): a for n in (1, 2, 3) for a in server.get(f"tasks/{n}")["attempts"]}
+    for key, bar in found.items():
+        attempt = attempts[key]
+        waited, start, devices = bar[10:]
+        assert devices == attempt["devices"], key
+        begin = ms(attempt["allocated_at"])
+        started = ms(attempt["started_at"])
+        assert start == (pytest.approx(started - begin, abs=1) if started >= begin else None), key  # a clock may be off
+        if key[1] == 1:
+            assert waited == pytest.approx(begin - ms(server.get(f"tasks/{key[0]}")["submitted_at"]), abs=1)
+    assert (len(found[1, 1][12]), len(found[2, 1][12]), len(found[2, 2][12]), len(found[3, 1][12])) == (4, 2, 2, 1)
+    agent.close()
 
 
 def test_rows_and_filters(ran):

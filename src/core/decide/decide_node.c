@@ -278,6 +278,12 @@ enum verdict decide_node_edit(struct step *step)
             node->id;
         return VERDICT_CONFLICT;
     }
+    if (edit->fields & NODE_EDIT_LOCK && edit->locked && launch != NULL &&
+        query_pool(step->core, launch->pool)->life.phase != PHASE_OPEN) {
+        step_refuse(step, REASON_WRONG_STATE, "leaving: its pool was closed or deleted")->node =
+            node->id;
+        return VERDICT_CONFLICT;
+    }
     const bool drains =
         edit->fields & NODE_EDIT_BUSY && edit->fields & NODE_EDIT_DRAIN && edit->drain;
     if (drains && decide_leave_refused(step, node, edit->busy)) {

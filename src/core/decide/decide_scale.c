@@ -133,6 +133,16 @@ static void node_leave(struct step *step, node_id node, const char *words)
         &(struct leaving){.leave = LEAVE_SCALED, .busy = step->in->scale.busy, .words = words});
 }
 
+/* Refuses, because `locked` nodes keep the pool from shrinking to its new size. */
+static enum verdict locked_refuse(struct step *step, const struct pool *pool, uint32_t locked)
+{
+    struct reason *reason = step_refuse(step, REASON_NODES_LOCKED, "");
+    reason->pool = pool->id;
+    reason->need = pool->nodes_max;
+    reason->have = locked;
+    return VERDICT_CONFLICT;
+}
+
 /* In each zone as many launches leave as the pool has there above its number. */
 static enum verdict zones_shrink(struct step *step, pool_id id, enum busy busy, const char *words)
 {
@@ -157,6 +167,11 @@ static enum verdict zones_shrink(struct step *step, pool_id id, enum busy busy, 
             return VERDICT_CONFLICT;
         }
         goes[going++] = &at[i];
+    }
+    for (uint32_t i = 0; i < flavor->zone_count; i++) {
+        if (live[i] > pool->zone_wants[i]) {
+            return locked_refuse(step, pool, pool->launch_live - count);
+        }
     }
     for (uint32_t i = 0; i < going; i++) {
         if (goes[i]->node.v != 0) {
@@ -191,11 +206,7 @@ static enum verdict shrink(struct step *step, pool_id id)
     uint32_t count = 0;
     const struct leaver *at = over > 0 ? candidates(step, core, pool, &count) : NULL;
     if (over > count) {
-        struct reason *reason = step_refuse(step, REASON_NODES_LOCKED, "");
-        reason->pool = id;
-        reason->need = max;
-        reason->have = pool->launch_live - count;
-        return VERDICT_CONFLICT;
+        return locked_refuse(step, pool, pool->launch_live - count);
     }
     for (uint32_t i = 0; i < over; i++) {
         if (at[i].node.v != 0 &&

@@ -88,7 +88,7 @@ static uint32_t nodes_of_size(const struct core *core, const struct pool *row,
                               const struct request *part, bool idle, uint32_t max)
 {
     const pool_id pool = row->id;
-    const bool comes = !idle && part->slots_milli == (int64_t)row->node_slots * SLOT_MILLI &&
+    const bool comes = !idle && part->slots_milli == (int64_t)pool_node_slots(row) * SLOT_MILLI &&
                        most_on_coming(row, part, 1) == 1;
     const uint32_t coming = comes ? elastic_nodes_to_come(row) : 0;
     uint32_t count = coming < max ? coming : max;
@@ -206,7 +206,7 @@ static int64_t whole_below(int64_t size, int64_t parts, int64_t below)
 static int64_t largest_equal(struct step *step, const struct pool *pool,
                              const struct request *request)
 {
-    const int64_t coming = (int64_t)pool->node_slots * SLOT_MILLI;
+    const int64_t coming = (int64_t)pool_node_slots(pool) * SLOT_MILLI;
     int64_t *sizes = arena_new(step->out->arena, int64_t, pool->node_count);
     uint32_t count = 0;
     node_id after = {0};

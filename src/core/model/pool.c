@@ -36,3 +36,9 @@ uint32_t pool_slots_most(const struct pool *pool)
 {
     return pool->slots_per_node > 0 ? pool->slots_per_node - 1 : NODE_SLOTS_MAX;
 }
+
+uint32_t pool_node_slots(const struct pool *pool)
+{
+    const uint32_t most = pool_slots_most(pool);
+    return pool->node_slots < most ? pool->node_slots : most;
+}

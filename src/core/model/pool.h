@@ -166,6 +166,9 @@ bool pool_by_length(const struct pool *pool);
 /* The most slots that a node has in this pool; NODE_SLOTS_MAX: all that the node has. */
 uint32_t pool_slots_most(const struct pool *pool);
 
+/* The slots that a node of the pool's provider has in this pool. */
+uint32_t pool_node_slots(const struct pool *pool);
+
 /* Does this task have one of the pool's reservations? */
 bool pool_has_reserved(const struct pool *pool, task_id task);
 

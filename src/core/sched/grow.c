@@ -198,7 +198,7 @@ static uint32_t nodes_needed(struct grow_count *demand, uint32_t max)
 /* The nodes that the headroom lacks, where `coming` nodes will have no work yet. */
 static uint32_t nodes_for_headroom(const struct pool *pool, uint32_t coming, uint32_t max)
 {
-    const int64_t each = (int64_t)pool->node_slots * SLOT_MILLI;
+    const int64_t each = (int64_t)pool_node_slots(pool) * SLOT_MILLI;
     const int64_t lacks =
         (int64_t)pool->headroom * SLOT_MILLI - pool->slots_free - (int64_t)coming * each;
     if (each == 0 || lacks <= 0) {

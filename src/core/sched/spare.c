@@ -64,7 +64,7 @@ void spare_settle(const struct core *core, const struct pool *pool, const struct
     const uint32_t want = wanted(pool);
     if (pool->spare_count > want) {
         too_many(core, pool, pool->spare_count - want, in, out);
-    } else if (pool->spare_count < want && pool->slots_free > 0) {
+    } else if (pool->spare_count < want && (pool->slots_free > 0 || pool->slots_milli == 0)) {
         /* One at a time: each is followed by a further pass. */
         const struct node *node = idle_largest(core, pool->id);
         if (node != NULL) {

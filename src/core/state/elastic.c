@@ -48,7 +48,7 @@ uint32_t elastic_max(const struct pool *pool)
 void elastic_flavor(const struct pool *pool, struct node *ret)
 {
     const uint32_t most = pool_slots_most(pool);
-    const int64_t slots = (int64_t)(pool->node_slots < most ? pool->node_slots : most) * SLOT_MILLI;
+    const int64_t slots = (int64_t)pool_node_slots(pool) * SLOT_MILLI;
     const uint32_t devices = pool->node_gpus < most ? pool->node_gpus : most;
     *ret = (struct node){
         .id = {UINT32_MAX}, /* no node that has joined */
@@ -340,7 +340,7 @@ const struct launch *elastic_shrink_first(const struct core *core, const struct 
     const struct node *node = query_node(core, launch->node);
     must(node != NULL);
     const int64_t usable = node_takes_work(node) ? node->slots_milli : 0;
-    const int64_t headroom = (int64_t)pool->headroom * SLOT_MILLI;
+    const int64_t headroom = pool_node_slots(pool) > 0 ? (int64_t)pool->headroom * SLOT_MILLI : 0;
     /* The node is about to be spare. A pool that is not open is above its maximum, or has no nodes. */
     const bool spare = pool->spare_count < pool->spare_nodes;
     return pool->launch_starting == 0 && !spare && pool->slots_free - usable >= headroom ? launch
@@ -397,15 +397,17 @@ void elastic_replace_update(struct core *core, pool_id id)
 
 const char *elastic_short(const struct pool *pool, const struct node *node)
 {
+    struct node promised;
+    elastic_flavor(pool, &promised);
     /* The system of a machine keeps a part of its memory. */
-    const int64_t memory = pool->node_memory_bytes - pool->node_memory_bytes / MEMORY_KEPT;
-    if (node->slots_milli < (int64_t)pool->node_slots * SLOT_MILLI) {
+    const int64_t memory = promised.memory_bytes - promised.memory_bytes / MEMORY_KEPT;
+    if (node->slots_milli < promised.slots_milli) {
         return "its node has fewer slots than the pool promises";
     }
-    if (node->device_count < pool->node_gpus) {
+    if (node->device_count < promised.device_count) {
         return "its node has fewer GPUs than the pool promises";
     }
-    if (node->cpu_milli < pool->node_cpu_milli) {
+    if (node->cpu_milli < promised.cpu_milli) {
         return "its node has fewer cores than the pool promises";
     }
     return node->memory_bytes < memory ? "its node has less memory than the pool promises" : NULL;

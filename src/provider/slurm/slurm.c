@@ -6,8 +6,8 @@
  *                              └─ jobs: scancel, and look again later
  *   list       one squeue for all jobs of the user
  *
- * The name of a job is its key. An sbatch that outlived a server which was killed may leave two jobs of one key: the
- * younger one is cancelled when it is seen.
+ * The name of a job is its key. An sbatch that was killed with its server after Slurm had heard it may leave two jobs of one
+ * key: the younger one is cancelled when it is seen.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "provider/slurm/slurm.h"
 

@@ -215,21 +215,22 @@ void slurm_text_order(struct buf *out, const struct provider_order *order, const
     static const char head[] =
         "#!/bin/sh\n"
         "umask 077\n"
+        "agent=\n"
         "dir=$(mktemp -d \"${TMPDIR:-/tmp}/weir-node.XXXXXXXX\") || exit 1\n"
         "chmod 711 \"$dir\" && mkdir -m 711 \"$dir/node\" || exit 1\n"
         "finish() {\n"
         "    trap '' TERM INT\n"
-        "    kill -KILL \"$agent\" 2>/dev/null\n"
+        "    [ -n \"$agent\" ] && kill -KILL \"$agent\" 2>/dev/null\n"
         "    supervisor=$(cat \"$dir/node/supervisor.lock\" 2>/dev/null)\n"
         "    [ -n \"$supervisor\" ] && kill -TERM \"$supervisor\" 2>/dev/null &&\n"
         "        while kill -0 \"$supervisor\" 2>/dev/null; do sleep 0.2; done\n"
         "    rm -rf \"$dir\" 2>/dev/null || { sleep 1; rm -rf \"$dir\"; }\n"
         "    exit 0\n"
         "}\n"
+        "trap finish TERM INT\n"
         "cat >\"$dir/join.token\" <<'WEIR_TOKEN_ENDS'\n";
     static const char tail[] = " >\"$dir/agent.log\" 2>&1 &\n"
                                "agent=$!\n"
-                               "trap finish TERM INT\n"
                                "wait \"$agent\"\n"
                                "finish\n";
     char resources[PROVIDER_RESOURCES_MAX];

@@ -18,6 +18,7 @@ enum {
     AT_PROJECT,
     AT_NODE,
     AT_WHOLE,
+    AT_WAITED,
 };
 
 static enum err rows_counted(struct store_reader *reader, const struct store_span_query *query,
@@ -41,6 +42,7 @@ static struct store_span span_of(sqlite3_stmt *stmt)
                                .begin_ms = sqlite3_column_int64(stmt, AT_BEGIN),
                                .end_ms = sqlite3_column_int64(stmt, AT_END),
                                .lost_ms = sqlite3_column_int64(stmt, AT_LOST),
+                               .waited_ms = sqlite3_column_int64(stmt, AT_WAITED),
                                .ending = (enum store_use_end)db_u64(stmt, AT_ENDING),
                                .slots_milli = sqlite3_column_int64(stmt, AT_SLOTS),
                                .pool = db_str(stmt, AT_POOL),

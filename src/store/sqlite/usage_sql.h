@@ -88,7 +88,8 @@
 #define TIMELINE_READ                                                                              \
     "SELECT task, idx, attempt, min(begin_ms), max(end_ms), "                                      \
     "sum(max(0, end_ms - max(lost_ms, begin_ms))), max(ending), slots_milli, pool, user, "         \
-    "project, node, min(" SUM_PIECE ") FROM (SELECT * FROM usage_piece "                           \
+    "project, node, min(" SUM_PIECE "), max(waited) * 1000 / max(slots_milli, 1) "                 \
+    "FROM (SELECT * FROM usage_piece "                                                             \
     "WHERE day >= ?1 AND day <= ?2 ORDER BY day DESC LIMIT ?7) "                                   \
     "WHERE idx >= 0 AND end_ms > ?3 AND begin_ms < ?4 AND (?5 IS NULL OR pool = ?5) "              \
     "AND (?6 IS NULL OR node = ?6) GROUP BY task, idx, attempt "                                   \

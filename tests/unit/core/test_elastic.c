@@ -616,10 +616,87 @@ static void fewer_spare_nodes_go_back_to_work(void **state)
     org_done(&org);
 }
 
+/* ---- pools that cut the slots of their nodes ---- */
+
+static void without_slots(struct pool_spec *spec)
+{
+    three_nodes(spec);
+    spec->slots_per_node = 1; /* none */
+    spec->headroom = 4;       /* of slots that no node has */
+}
+
+static void one_slot_each(struct pool_spec *spec)
+{
+    three_nodes(spec);
+    spec->slots_per_node = 2; /* one */
+    spec->headroom = 2;
+}
+
+static task_id board(struct org *org)
+{
+    return org_submit(org, (struct org_task){.instances = 1});
+}
+
+/* A node has in the pool what the pool lets it have: that is what the pool promises. */
+static void a_pool_without_slots_grows_for_tasks_without_slots(void **state)
+{
+    (void)state;
+    struct org org;
+    begin(&org, without_slots);
+    assert_int_equal(asks(&org), 0);
+    const task_id task = board(&org);
+    assert_int_equal(asks(&org), 1);
+    const node_id node = joins(&org, 1);
+    assert_int_equal(state_of(&org, 1), LAUNCH_RUNNING);
+    assert_int_equal(pool_of(&org)->launch_failures, 0);
+    org_settle(&org);
+    assert_int_equal(query_instance(org.rig.core, task, 0)->node.v, node.v);
+    assert_int_equal(asks(&org), 0);
+    rig_report(&org.rig, task, 0, REPORT_ENDED, 0);
+    later(&org, IDLE_MS);
+    assert_int_equal(state_of(&org, 1), LAUNCH_ENDING);
+    org_done(&org);
+}
+
+static void a_pool_that_cuts_slots_counts_those_that_are_left(void **state)
+{
+    (void)state;
+    struct org org;
+    begin(&org, one_slot_each);
+    assert_int_equal(asks(&org), 2); /* nodes of one slot for two free slots */
+    (void)joins(&org, 1);
+    (void)joins(&org, 2);
+    assert_int_equal(state_of(&org, 2), LAUNCH_RUNNING);
+    assert_int_equal(asks(&org), 0);
+    org_done(&org);
+}
+
+static void one_spare_without_slots(struct pool_spec *spec)
+{
+    without_slots(spec);
+    spec->spare_nodes = 1;
+}
+
+static void a_pool_without_slots_has_spare_nodes(void **state)
+{
+    (void)state;
+    struct org org;
+    begin(&org, one_spare_without_slots);
+    assert_int_equal(asks(&org), 1);
+    const node_id node = joins(&org, 1);
+    (void)org_pass(&org);
+    assert_true(is_spare(&org, node));
+    assert_int_equal(asks(&org), 0);
+    org_done(&org);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pool_grows_for_tasks_without_a_place),
+        cmocka_unit_test(a_pool_without_slots_grows_for_tasks_without_slots),
+        cmocka_unit_test(a_pool_that_cuts_slots_counts_those_that_are_left),
+        cmocka_unit_test(a_pool_without_slots_has_spare_nodes),
         cmocka_unit_test(a_pool_never_grows_beyond_its_maximum),
         cmocka_unit_test(what_no_node_can_run_is_refused_and_launches_nothing),
         cmocka_unit_test(nodes_with_gpus_come_for_tasks_that_need_gpus),

@@ -468,6 +468,44 @@ static void zones_have_their_numbers(void **state)
     org_done(&org);
 }
 
+/* Locked nodes keep a zone above its number. Otherwise nodes of another zone would go in their place. */
+static void a_zone_with_locked_nodes_keeps_its_number(void **state)
+{
+    (void)state;
+    static const char *const one_and_one[] = {"a=1", "b=1"};
+    struct org org;
+    begin(&org, 2);
+    assert_int_equal(zoned_pool(&org, "zoned", two_and_one, 2, 3), VERDICT_OK);
+    const pool_id id = query_pool_named(org.rig.core, "zoned")->id;
+    assert_int_equal(asks_of(&org, id), 3);
+    const struct node_edit lock = {.fields = NODE_EDIT_LOCK, .locked = true};
+    for (uint8_t i = 1; i <= 3; i++) {
+        char name[16];
+        (void)snprintf(name, sizeof name, "zoned-%d", i);
+        struct node_spec spec = {.name = name,
+                                 .pool = "zoned",
+                                 .slots_milli = 2000,
+                                 .cpu_milli = 64000,
+                                 .memory_bytes = (int64_t)1 << 40,
+                                 .boot_id = "",
+                                 .address = "",
+                                 .version = "",
+                                 .supervisor = {i}};
+        struct input in = {.type = INPUT_NODE_JOIN, .node = {.spec = &spec}};
+        assert_int_equal(rig_do(&org.rig, in), VERDICT_OK);
+        in = (struct input){.type = INPUT_NODE_EDIT, .node = {.edit = &lock}};
+        in.node.node = query_node_named(org.rig.core, name)->id;
+        assert_true(i == 3 || rig_do(&org.rig, in) == VERDICT_OK);
+    }
+    assert_int_equal(pool_of(&org, id)->launch_live, 3);
+    assert_int_equal(zoned_pool(&org, "zoned", one_and_one, 2, 2), VERDICT_CONFLICT);
+    assert_int_equal(org.rig.facts.refusal.code, REASON_NODES_LOCKED);
+    assert_int_equal(org.rig.facts.refusal.need, 2);
+    assert_int_equal(org.rig.facts.refusal.have, 2);
+    assert_int_equal(pool_of(&org, id)->launch_live, 3);
+    org_done(&org);
+}
+
 /* Zone b is sold out. The pool with a number of nodes there waits in the line of b alone. */
 static void each_zone_has_its_line(void **state)
 {
@@ -647,6 +685,7 @@ int main(void)
         cmocka_unit_test(other_flavors_are_offered_the_cheapest_first),
         cmocka_unit_test(zones_have_their_numbers),
         cmocka_unit_test(each_zone_has_its_line),
+        cmocka_unit_test(a_zone_with_locked_nodes_keeps_its_number),
         cmocka_unit_test(a_pool_of_services_spreads),
         cmocka_unit_test(a_pool_with_a_period_grows_once_in_it),
         cmocka_unit_test(a_restored_pool_stands_in_line),

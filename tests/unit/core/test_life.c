@@ -252,6 +252,30 @@ static void closing_waits_for_tasks_and_nodes(void **state)
     org_done(&org);
 }
 
+/* A locked node never goes, so the pool would close for ever. */
+static void no_node_is_locked_while_its_pool_closes(void **state)
+{
+    (void)state;
+    struct org org;
+    begin(&org, 1, 1);
+    pass(&org);
+    const node_id node = joins(&org, "p-1", 1);
+    const task_id runs = work(&org, 1);
+    pass(&org);
+    assert_int_equal(pool_input(&org, INPUT_POOL_CLOSE, false), VERDICT_OK);
+    struct node_edit edit = {.fields = NODE_EDIT_LOCK, .locked = true};
+    const struct input lock = {.type = INPUT_NODE_EDIT, .node = {.node = node, .edit = &edit}};
+    assert_int_equal(rig_do(&org.rig, lock), VERDICT_CONFLICT);
+    assert_int_equal(org.rig.facts.refusal.code, REASON_WRONG_STATE);
+    edit.locked = false;
+    assert_int_equal(rig_do(&org.rig, lock), VERDICT_OK);
+    rig_report(&org.rig, runs, 0, REPORT_ENDED, 0);
+    later(&org, 0);
+    says(&org, 1, PROVIDER_GONE);
+    is(&org, POOL_CLOSED, HEALTH_UNAVAILABLE, WHY_CLOSED);
+    org_done(&org);
+}
+
 static void a_close_may_kill(void **state)
 {
     (void)state;
@@ -406,6 +430,7 @@ int main(void)
         cmocka_unit_test(a_fixed_pool_that_lost_nodes_is_degraded_until_they_are_replaced),
         cmocka_unit_test(a_provider_that_fails_for_long_is_a_failure),
         cmocka_unit_test(closing_waits_for_tasks_and_nodes),
+        cmocka_unit_test(no_node_is_locked_while_its_pool_closes),
         cmocka_unit_test(a_close_may_kill),
         cmocka_unit_test(a_deleted_pool_keeps_its_tasks_and_comes_back),
         cmocka_unit_test(a_task_of_a_deleted_pool_runs_in_another),

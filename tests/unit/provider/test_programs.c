@@ -5,13 +5,18 @@
 
 #include "base/mem.h"
 
+#include <poll.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <stdnoreturn.h>
 #include <string.h>
+#include <sys/pidfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -161,6 +166,68 @@ static void a_few_run_at_once(void **state)
     assert_int_equal(bench->done, 3 * PROGRAMS_AT_ONCE);
 }
 
+/* The number of the process that wrote it to the file. */
+static pid_t pid_in(const char *path)
+{
+    while (true) {
+        char text[32] = "";
+        FILE *file = fopen(path, "re");
+        assert_non_null(file);
+        const bool read = fgets(text, sizeof text, file) != NULL && strchr(text, '\n') != NULL;
+        (void)fclose(file);
+        if (read) {
+            return (pid_t)strtol(text, NULL, 10);
+        }
+        (void)poll(NULL, 0, 5);
+    }
+}
+
+/* A process runs the script as a program, until it is killed itself. */
+static noreturn void run_until_killed(const char *script)
+{
+    void *state;
+    (void)bench_up(&state);
+    struct bench *bench = state;
+    shell_start(bench, script, "", LONG_MS);
+    while (true) {
+        loop_turn(bench->loop, 1000);
+    }
+}
+
+/* Otherwise a program of a server that was killed would act beside the programs of the next server. */
+static void a_program_ends_with_the_process_that_started_it(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/weir-program.XXXXXX";
+    char script[128];
+    const int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    (void)snprintf(script, sizeof script, "echo $$ >%s; exec sleep 600", path);
+    const pid_t server = fork();
+    if (server == 0) {
+        run_until_killed(script);
+    }
+    const pid_t program = pid_in(path);
+    struct pollfd ended = {.fd = pidfd_open(program, 0), .events = POLLIN};
+    assert_true(ended.fd >= 0);
+    assert_int_equal(poll(&ended, 1, 0), 0);
+    assert_int_equal(kill(server, SIGKILL), 0);
+    assert_int_equal(waitpid(server, NULL, 0), server);
+    assert_int_equal(poll(&ended, 1, LONG_MS), 1);
+    (void)close(ended.fd);
+    (void)close(fd);
+    (void)unlink(path);
+}
+
+static void ignored_signals_are_as_usual(void **state)
+{
+    struct bench *bench = *state;
+    (void)signal(SIGPIPE, SIG_IGN);
+    shell(bench, "kill -PIPE $$; echo still here", "", LONG_MS);
+    assert_string_equal(bench->problem, "the program was ended by signal 13");
+    assert_string_equal(bench->out, "");
+}
+
 /* ---- calls ---- */
 
 struct calls_bench {
@@ -273,6 +340,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(time_is_bounded, bench_up, bench_down),
         cmocka_unit_test_setup_teardown(a_background_process_is_ended, bench_up, bench_down),
         cmocka_unit_test_setup_teardown(a_few_run_at_once, bench_up, bench_down),
+        cmocka_unit_test(a_program_ends_with_the_process_that_started_it),
+        cmocka_unit_test_setup_teardown(ignored_signals_are_as_usual, bench_up, bench_down),
         cmocka_unit_test(an_unclear_launch_ends_its_machine),
         cmocka_unit_test(a_terminate_waits_for_the_launch),
     };

@@ -350,7 +350,8 @@ static void sizes_that_cannot_be_say_why(void **state)
     says((struct reason){.code = REASON_NODE_LOCKED, .text = "n1"},
          "node 'n1' is locked; `weir node unlock n1` lets it go");
     says((struct reason){.code = REASON_NODES_LOCKED, .pool = {1}, .need = 1, .have = 2},
-         "pool 'default' cannot shrink to 1 nodes, because 2 of its nodes are locked");
+         "pool 'default' cannot shrink to 1 nodes, because 2 of its nodes are locked; "
+         "`weir node unlock NODE` lets a node go");
     says((struct reason){.code = REASON_DEFAULT_POOL, .pool = {1}},
          "tasks that name no pool go to pool 'default'; name another pool under `defaults` of the "
          "server file and run `weir config apply` first");

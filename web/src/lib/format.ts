@@ -63,8 +63,18 @@ export function amount(resource: string, n: number | null | undefined): string {
 
 export function plural(n: number, one: string, many = one + 's'): string { return `${num(n)} ${n === 1 ? one : many}`; }
 
-/** A word as a shell takes it. */
+export function times(n: number): string { return n === 1 ? 'once' : n === 2 ? 'twice' : `${num(n)} times`; }
+
+/** Slots times time, in a unit that leaves a figure to read. */
+export function slotTime(seconds: number): string {
+  if (seconds >= 3600) return plural(Math.round(seconds / 36) / 100, 'slot-hour');
+  return seconds >= 60 ? plural(Math.round(seconds / 6) / 10, 'slot-minute') : plural(Math.round(seconds), 'slot-second');
+}
+
+/** A word as a shell takes it. Control characters become escapes: a terminal would obey them when the command is pasted. */
 export function quote(word: string): string {
+  const text = word.replace(/\r\n?/g, '\n');
+  if (/[\x00-\x08\x0b-\x1f\x7f-\x9f]/.test(text)) return `$'${text.replace(/[\\']/g, '\\$&').replace(/\n/g, '\\n').replace(/\t/g, '\\t').replace(/[\x00-\x1f\x7f-\x9f]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)}'`;
   return /^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : `'${word.replace(/'/g, `'\\''`)}'`;
 }
 

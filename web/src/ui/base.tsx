@@ -76,16 +76,21 @@ export function Facts({ rows }: { rows: ([string, ComponentChildren] | null | fa
   return <dl class="facts">{rows.map((row) => row && <div key={row[0]}><dt>{row[0]}</dt><dd>{row[1]}</dd></div>)}</dl>;
 }
 
-/** The command that does the same, with a button that copies it. */
+/** A sentence of the server: what stands between backticks is a command or a name. */
+export function Words({ text }: { text: string }) {
+  return <>{text.split('`').map((piece, i) => (i % 2 ? <code key={i}>{piece}</code> : piece))}</>;
+}
+
+/** The command that does the same, with a button that copies it. A flag is not broken at its hyphens. */
 export function Command({ text, label = 'The same at a prompt' }: { text: string; label?: string }) {
   const [copied, setCopied] = useState(false);
   const copy = () => {
     void navigator.clipboard?.writeText(text).then(() => { setCopied(true); setTimeout(() => setCopied(false), 1500); });
   };
   return (
-    <div class="command">
+    <div class={`command ${text.length > 90 ? 'long' : ''}`}>
       <span class="command-label">{label}</span>
-      <pre tabIndex={0} aria-label={label}><code>{text}</code></pre>
+      <pre tabIndex={0} aria-label={label}><code>{text.split(/(?<=\s)(--?[a-z][a-z-]*)(?=\s)/).map((piece, i) => (i % 2 ? <span key={i} class="nowrap">{piece}</span> : piece))}</code></pre>
       {navigator.clipboard && <Button small kind="quiet" onClick={copy} aria-label="Copy the command">{copied ? 'Copied' : 'Copy'}</Button>}
     </div>
   );

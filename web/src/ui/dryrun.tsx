@@ -1,5 +1,5 @@
 // dryrun.tsx - what a change would do, in sentences. SPDX-License-Identifier: Apache-2.0
-import { absolute, duration, num, plural } from '../lib/format';
+import { absolute, duration, num, plural, slotTime } from '../lib/format';
 import type { DryRun, DryTask } from '../lib/types';
 import { TaskLink } from './base';
 
@@ -11,10 +11,6 @@ function Who({ t }: { t: DryTask }) {
 
 function more(total: number, shown: number) { return total > shown ? <li class="faint">and {num(total - shown)} more</li> : null; }
 
-function hours(slotSeconds: number) {
-  return slotSeconds >= 3600 ? `${num(Math.round(slotSeconds / 36) / 100)} slot-hours` : `${num(Math.round(slotSeconds))} slot-seconds`;
-}
-
 export function DryRunView({ dry }: { dry: DryRun }) {
   const lost = dry.stops.reduce((sum, s) => sum + s.work_lost.slot_seconds, 0);
   const quiet = dry.stops_total + dry.ends_total + dry.starts_total + dry.waits_total + dry.launches_total + dry.node_ends_total + dry.warnings.length === 0;
@@ -24,7 +20,7 @@ export function DryRunView({ dry }: { dry: DryRun }) {
       {dry.changes && quiet && <p>No task stops, and nothing is lost.</p>}
       {dry.stops_total > 0 && (
         <div class="dry-part bad">
-          <h3>{plural(dry.stops_total, 'task')} would stop; {lost > 0 ? `${hours(lost)} of work since a start or a checkpoint would be lost` : 'no work would be lost'}</h3>
+          <h3>{plural(dry.stops_total, 'task')} would stop; {lost > 0 ? `${slotTime(lost)} of work since a start or a checkpoint would be lost` : 'no work would be lost'}</h3>
           <ul>{dry.stops.slice(0, 8).map((s) => <li key={s.task}><Who t={s} />: {CAUSE[s.cause] ?? s.cause}{s.lost_ms > 0 && `, loses ${duration(s.lost_ms)}`}</li>)}{more(dry.stops_total, Math.min(8, dry.stops.length))}</ul>
         </div>
       )}

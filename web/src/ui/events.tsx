@@ -1,6 +1,6 @@
 // events.tsx - what happened, who did it, and by which rule. SPDX-License-Identifier: Apache-2.0
 import { useEffect, useState } from 'preact/hooks';
-import { bytes, num } from '../lib/format';
+import { bytes, duration, num, plural } from '../lib/format';
 import { on, onReset, pastEvents, type Ev } from '../lib/live';
 import { Button, NodeLink, PoolLink, TaskLink, Time } from './base';
 
@@ -32,17 +32,28 @@ export function useEvents(query: string, fits: (e: Ev) => boolean): { events: Ev
 
 const WORDS: Record<string, string> = {
   'task-submitted': 'submitted', 'task-queued': 'queued', 'task-paused': 'paused', 'task-edited': 'changed', 'task-kill-asked': 'asked to end', allocated: 'got its place', 'head-blocked': 'first in the queue, and blocked', reserved: 'places are kept for it',
-  'attempt-started': 'started', 'attempt-stopping': 'told to stop', 'attempt-ended': 'ended', 'task-ended': 'the task ended', 'task-moved': 'moved in the queue', evicted: 'evicted', 'dependents-released': 'dependents released', 'attempt-checkpoint': 'checkpoint', released: 'places are no longer kept', 'pool-opened': 'the next pool opened',
+  'attempt-started': 'started', 'attempt-stopping': 'told to stop', 'attempt-ended': 'ended', 'task-ended': 'the task ended', 'task-moved': 'moved in the queue', evicted: 'evicted', 'dependents-released': 'dependents released', 'attempt-checkpoint': 'checkpoint', released: 'places are no longer kept', 'pool-opened': 'the next pool opened', claimed: 'has a place once others have left', 'claim-dropped': 'no longer has that place',
   'hold-ended': 'a hold ended', 'launch-asked': 'asked the provider for a node', 'launch-changed': 'a launch changed', 'launch-ended': 'a launch ended', 'node-set': 'joined', 'node-state': 'changed its state', 'node-edited': 'changed', 'node-moved': 'moved to another pool', 'node-leaving': 'leaves', 'node-locked': 'locked or unlocked', 'node-forgotten': 'forgotten',
   'pool-set': 'set', 'pool-state': 'changed its state', 'pool-closing': 'closing', 'pool-pending-delete': 'deleted; it can be restored', 'pool-restored': 'restored', 'pool-deleted': 'gone for good', 'pool-replacing': 'replaces its nodes', 'flavor-waits': 'waits for its flavor', 'quota-set': 'set a quota', 'account-set': 'set an account', 'account-deleted': 'deleted an account', 'flavor-set': 'set a flavor', 'flavor-deleted': 'deleted a flavor', 'defaults-set': 'set the default pools',
 };
 
-const HIDDEN = new Set(['seq', 'time', 'type', 'actor', 'cause', 'task', 'pool', 'node', 'message', 'incarnation', 'work_lost', 'victim', 'taker', 'at', 'index', 'rule', 'claimant', 'epoch', 'key', 'workdir_used', 'again', 'user', 'project', 'kind']);
+const HIDDEN = new Set(['seq', 'time', 'type', 'actor', 'cause', 'task', 'pool', 'node', 'message', 'incarnation', 'work_lost', 'resource', 'victim', 'taker', 'at', 'index', 'rule', 'claimant', 'epoch', 'key', 'workdir_used', 'again', 'user', 'project', 'kind']);
+
+/** A field of an event in words; '' where the words of the event say it already. */
+function fieldText(e: Ev, k: string, v: unknown): string {
+  if (k === 'slots') return plural(Number(v), 'slot');
+  if (k === 'cpu') return plural(Number(v), 'core');
+  if (k === 'cpu_ms') return `${duration(Number(v))} on a core`;
+  if (k === 'memory' || k === 'memory_peak') return Number(v) > 0 ? `${bytes(Number(v))} of memory${k === 'memory' ? '' : ' at most'}` : '';
+  if (k === 'instances') return v === 1 ? '' : plural(Number(v), 'instance');
+  if (k === 'end') return v === 'exit' || v === e.state ? '' : String(v);
+  return `${k.replace(/_/g, ' ')} ${typeof v === 'number' ? num(v) : String(v)}`;
+}
 
 function detail(e: Ev): string {
   if (typeof e.message === 'string' && e.message) return e.message;
-  return Object.entries(e).filter(([k, v]) => !HIDDEN.has(k) && v !== '' && v !== null && v !== undefined && typeof v !== 'object').map(([k, v]) => `${k.replace(/_/g, ' ')} ${/^memory/.test(k) ? bytes(Number(v)) : typeof v === 'number' ? num(v) : String(v)}`).join(', ')
-    + (!e.type.startsWith('task-') && (e.project || e.department) ? ` ${e.project ? `project ${e.project}` : `department ${e.department}`}` : '')
+  return Object.entries(e).filter(([k, v]) => !HIDDEN.has(k) && v !== '' && v !== null && v !== undefined && typeof v !== 'object').map(([k, v]) => fieldText(e, k, v)).filter(Boolean).join(', ')
+    + (!e.type.startsWith('task-') && e.project ? ` project ${e.project}` : '')
     + (Array.isArray(e.devices) && e.devices.length ? `, devices ${e.devices.join(', ')}` : '');
 }
 

@@ -4,7 +4,7 @@ import { href } from '../lib/router';
 import { anything, useLive } from '../lib/live';
 import { me, mayWrite } from '../lib/me';
 import type { Page, Pool, Task, Time } from '../lib/types';
-import { Card, Command, Empty, ErrorBox, Head, PoolLink, Span, StateChip, TaskLink } from '../ui/base';
+import { Card, Command, Empty, ErrorBox, Head, PoolLink, Span, StateChip, TaskLink, Words } from '../ui/base';
 import { Bar, type Part } from '../ui/bar';
 import { taskColumns } from './task_columns';
 import { Table } from '../ui/table';
@@ -52,7 +52,7 @@ function PoolCard({ p }: { p: HomePool }) {
         <li><a href={href('/queue', { pool: p.name })}><b>{num(p.waiting)}</b> waiting</a></li>
         {p.oldest_wait && <li>longest: {p.oldest_task !== null ? <TaskLink id={p.oldest_task}><b><Span from={p.oldest_wait} /></b></TaskLink> : <b><Span from={p.oldest_wait} /></b>}</li>}
       </ul>
-      {p.health !== 'running' && <p class="reason">{p.reason}</p>}
+      {p.health !== 'running' && <p class="reason"><Words text={p.reason} /></p>}
     </section>
   );
 }

@@ -59,8 +59,10 @@ function Canvas({ fleet, by, find, seek }: { fleet: Fleet; by: By; find: Look['f
   const [theme, setTheme] = useState(0);
   const drag = useRef<{ x: number; y: number; moved: boolean; v: View } | null>(null);
   const at = fleet.at.value;
-  const aspect = size.w && size.h ? size.w / size.h : 2;
-  const l = useMemo(() => layout(fleet, aspect), [at, aspect, fleet]);
+  const most = Math.min(720, innerHeight * 0.64);
+  const aspect = size.w ? size.w / most : 2;
+  const form = fleet.form.value;
+  const l = useMemo(() => layout(fleet, aspect), [form, aspect, fleet]);
   const count = l.tiles.length;
   const keys = useMemo(() => tally(fleet, by).map(([key]) => key).filter(Boolean), [at, by, fleet]);
   const v = view ?? (size.w ? fit(l, size.w, size.h) : { x: 0, y: 0, scale: 1 });
@@ -92,7 +94,7 @@ function Canvas({ fleet, by, find, seek }: { fleet: Fleet; by: By; find: Look['f
       draw(ctx, l, v, { ...size, ratio }, { by, find, seeking: seek !== '', hot, focus: l.tiles[focus] ?? null }, c, paint(keys, c));
       canvas.dataset.drawn = String(fleet.at.peek());
     });
-  }, [l, v.x, v.y, v.scale, size.w, size.h, by, seek, hot, focus, theme]);
+  }, [at, l, v.x, v.y, v.scale, size.w, size.h, by, seek, hot, focus, theme]);
   const zoom = (factor: number, x = size.w / 2, y = size.h / 2) => {
     const scale = Math.max(0.05, Math.min(8, v.scale * factor));
     setView({ scale, x: x - ((x - v.x) * scale) / v.scale, y: y - ((y - v.y) * scale) / v.scale });
@@ -127,7 +129,7 @@ function Canvas({ fleet, by, find, seek }: { fleet: Fleet; by: By; find: Look['f
     e.stopPropagation();
   };
   return (
-    <div class="map-box">
+    <div class="map-box" style={{ height: `${Math.round(Math.max(240, Math.min(most, l.h * Math.min(3, size.w / l.w))))}px` }}>
       <div class="map-tools" role="group" aria-label="Zoom">
         <Button small onClick={() => zoom(1.4)} aria-label="Nearer">+</Button>
         <Button small onClick={() => zoom(1 / 1.4)} aria-label="Farther">−</Button>
@@ -163,7 +165,7 @@ function Legend({ fleet, by, pick }: { fleet: Fleet; by: By; pick: (key: string)
       {named.slice(0, LEGEND_MAX).map(([key, n]) => <li key={key}><button type="button" onClick={() => pick(key)} title={`Show ${key} alone`}><span class="map-dot" style={{ background: colourOf(by, key, c, paints) }} aria-hidden="true" />{key} <b>{num(n)}</b></button></li>)}
       {named.length > LEGEND_MAX && <li class="faint">{num(named.length - LEGEND_MAX)} more: {num(named.slice(LEGEND_MAX).reduce((s, [, n]) => s + n, 0))}</li>}
       {free > 0 && <li><span class="map-dot" style={{ background: c.free }} aria-hidden="true" />free <b>{num(free)}</b></li>}
-      <li class="faint">✕ not in service · dashed: on its way · inner frame: of several instances</li>
+      <li class="faint">✕ not in service · amber frame: draining · dashed: on its way · outlined: a gang</li>
     </ul>
   );
 }

@@ -4,7 +4,7 @@ import { DRAINING, devicesOf, KEPT, LOST, SILENT, TROUBLED, type Fleet, type Gho
 
 export type By = 'project' | 'user' | 'pool' | 'task' | 'use' | 'health';
 export interface Tile { x: number; y: number; w: number; h: number; cols: number; cells: number; node: MapNode | null; ghost: Ghost | null }
-export interface Label { text: string; x: number; y: number }
+export interface Label { text: string; x: number; y: number; w: number }
 export interface Layout { tiles: Tile[]; labels: Label[]; w: number; h: number }
 export interface View { x: number; y: number; scale: number }
 export interface Hit { tile: Tile; cell: number; held: Occupant[] }
@@ -18,50 +18,65 @@ function shape(cells: number): [number, number] {
   return [cols, Math.ceil(cells / cols)];
 }
 
-/** Pools one below the other, each a block of tiles in order of name; as wide as fits the picture's form. */
-export function layout(fleet: Fleet, aspect: number): Layout {
-  const pools = new Map<string, { nodes: MapNode[]; ghosts: Ghost[] }>();
-  const of = (pool: string) => { let p = pools.get(pool); if (!p) { p = { nodes: [], ghosts: [] }; pools.set(pool, p); } return p; };
+interface Block { pool: string; nodes: MapNode[]; ghosts: Ghost[]; usual: [number, number] }
+
+const BLOCK_GAP = 14, BLOCK_LEAST = 40;
+const WIDTHS = [0.5, 0.65, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 1.8, 2.2, 3];
+const byName = new Intl.Collator('en', { numeric: true }).compare;
+
+function blocksOf(fleet: Fleet): Block[] {
+  const pools = new Map<string, Block>();
+  const of = (pool: string) => { let p = pools.get(pool); if (!p) { p = { pool, nodes: [], ghosts: [], usual: [2, 2] }; pools.set(pool, p); } return p; };
   for (const node of fleet.nodes.values()) of(node.pool).nodes.push(node);
   for (const ghost of fleet.ghosts) of(ghost.pool).ghosts.push(ghost);
-  let area = 0;
-  let widest = 60;
-  for (const p of pools.values()) {
-    p.nodes.sort((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }));
-    for (const node of p.nodes) {
-      const [cols, rows] = shape(cellsOf(node));
-      area += (cols * CELL + 2 * PAD + GAP) * (rows * CELL + 2 * PAD + GAP);
-      widest = Math.max(widest, cols * CELL + 2 * PAD + GAP);
-    }
-    area += p.ghosts.length * 600 + 2000;
+  for (const block of pools.values()) {
+    block.nodes.sort((a, b) => byName(a.name, b.name));
+    if (block.nodes.length) block.usual = shape(cellsOf(block.nodes[0]));
   }
-  const width = Math.max(widest, Math.sqrt(area * aspect));
-  const tiles: Tile[] = [];
-  const labels: Label[] = [];
-  let y = 0;
-  for (const [pool, p] of [...pools].sort((a, b) => a[0].localeCompare(b[0]))) {
-    labels.push({ text: `${pool}: ${p.nodes.length} ${p.nodes.length === 1 ? 'node' : 'nodes'}${p.ghosts.length ? `, ${p.ghosts.length} coming` : ''}`, x: 0, y });
-    y += HEAD;
-    let x = 0;
-    let row = 0;
-    const usual = p.nodes.length ? shape(cellsOf(p.nodes[0])) : [2, 2];
-    const put = (cols: number, rows: number, cells: number, node: MapNode | null, ghost: Ghost | null) => {
-      const w = cols * CELL + 2 * PAD;
-      const h = rows * CELL + 2 * PAD;
-      if (x > 0 && x + w > width) { x = 0; y += row + GAP + 2; row = 0; }
-      tiles.push({ x, y, w, h, cols, cells, node, ghost });
+  return [...pools.values()].sort((a, b) => byName(a.pool, b.pool));
+}
+
+/** Pools beside each other as far as `width` goes, then below; in each its tiles, row by row. */
+function packed(blocks: Block[], width: number): Layout {
+  const l: Layout = { tiles: [], labels: [], w: 0, h: 1 };
+  let left = 0, top = 0, shelf = 0;
+  for (const block of blocks) {
+    const sizes: [number, number][] = [...block.nodes.map((n) => shape(cellsOf(n))), ...block.ghosts.map(() => block.usual)];
+    const wide = Math.max(BLOCK_LEAST, Math.min(width, sizes.reduce((sum, [cols]) => sum + cols * CELL + 2 * PAD + GAP, -GAP)));
+    if (left > 0 && left + wide > width) { left = 0; top += shelf + BLOCK_GAP; shelf = 0; }
+    l.labels.push({ text: `${block.pool}: ${block.nodes.length} ${block.nodes.length === 1 ? 'node' : 'nodes'}${block.ghosts.length ? `, ${block.ghosts.length} coming` : ''}`, x: left, y: top, w: wide });
+    let x = 0, y = top + HEAD, row = 0;
+    sizes.forEach(([cols, rows], i) => {
+      const w = cols * CELL + 2 * PAD, h = rows * CELL + 2 * PAD;
+      if (x > 0 && x + w > wide) { x = 0; y += row + GAP + 2; row = 0; }
+      const node = block.nodes[i] ?? null;
+      l.tiles.push({ x: left + x, y, w, h, cols, cells: node ? cellsOf(node) : 0, node, ghost: node ? null : block.ghosts[i - block.nodes.length] });
       x += w + GAP;
       row = Math.max(row, h);
-    };
-    for (const node of p.nodes) { const [cols, rows] = shape(cellsOf(node)); put(cols, rows, cellsOf(node), node, null); }
-    for (const ghost of p.ghosts) put(usual[0], usual[1], 0, null, ghost);
-    y += row + GAP * 3;
+    });
+    shelf = Math.max(shelf, y + row - top);
+    l.w = Math.max(l.w, left + wide);
+    l.h = Math.max(l.h, top + shelf + GAP * 3);
+    left += wide + BLOCK_GAP;
   }
-  return { tiles, labels, w: width, h: Math.max(1, y) };
+  return l;
+}
+
+/** Of several widths the one at which the picture is largest in a frame of this form. */
+export function layout(fleet: Fleet, aspect: number): Layout {
+  const blocks = blocksOf(fleet);
+  let area = 1;
+  for (const block of blocks) {
+    area += 2000;
+    for (const [cols, rows] of [...block.nodes.map((n) => shape(cellsOf(n))), ...block.ghosts.map(() => block.usual)]) area += (cols * CELL + 2 * PAD + GAP) * (rows * CELL + 2 * PAD + GAP);
+  }
+  const scale = (l: Layout) => Math.min(aspect / l.w, 1 / l.h);
+  return WIDTHS.map((factor) => packed(blocks, Math.sqrt(area * aspect) * factor)).reduce((best, l) => (scale(l) > scale(best) * 1.01 ? l : best));
 }
 
 /** Which occupants each cell of a node has. Without devices the cells are filled in order. */
 export function cellHeld(node: MapNode): Occupant[][] {
+  if (node.cells) return node.cells;
   const count = cellsOf(node);
   const cells: Occupant[][] = Array.from({ length: count }, () => []);
   let next = 0;
@@ -70,6 +85,7 @@ export function cellHeld(node: MapNode): Occupant[][] {
     if (node.devices) { for (const d of devicesOf(o)) cells[d]?.push(o); continue; }
     for (let left = o.slots / (each || 1); left > 0.001 && next < count; left--) cells[next++].push(o);
   }
+  node.cells = cells;
   return cells;
 }
 
@@ -87,21 +103,20 @@ export function colours(): Colours {
   return { free: v('--free'), line: v('--line-2'), fg: v('--fg'), muted: v('--muted'), card: v('--card'), broken: v('--broken'), kept: v('--kept'), coming: v('--coming'), used: v('--used'), warn: v('--waiting'), dark: style.colorScheme === 'dark' };
 }
 
-// Hues far apart, in two depths; the names of a fleet choose by their hash, and a taken one leads to the next.
-const HUES = [205, 28, 275, 140, 340, 50, 240, 95, 310, 178];
-const DEPTHS = 2;
+// Colours far apart, calm beside each other; names choose by their hash, and a taken one leads to the next.
+const LIGHT = ['#2f7fb8', '#d9822b', '#3f9e6b', '#8d63b5', '#cf5577', '#1f9aa0', '#b08a1e', '#5b6fd0', '#9c6138', '#7a9a2c', '#be4f46', '#557f94', '#a3539b', '#2e8f86', '#8a7a55', '#6f8fce'];
+const DARK = ['#4a9fd8', '#e59a4c', '#58b884', '#a682d0', '#e0708f', '#3fb6bb', '#c8a53c', '#7d90ea', '#bb8055', '#98b84a', '#d96b62', '#7aa2b6', '#c071b8', '#4fb0a6', '#aa9a74', '#8fabe4'];
 export type Paint = Map<string, string>;
 
 export function paint(keys: string[], c: Colours): Paint {
+  const palette = c.dark ? DARK : LIGHT;
   const taken = new Set<number>();
   const result: Paint = new Map();
-  const most = HUES.length * DEPTHS;
   for (const key of [...keys].sort()) {
-    let at = hash(key) % HUES.length;
-    for (let i = 0; i < most && taken.has(at); i++) at = (at + 1) % most;
-    if (taken.size < most) taken.add(at);
-    const deep = at >= HUES.length;
-    result.set(key, `hsl(${HUES[at % HUES.length]} ${deep ? 38 : 58}% ${c.dark ? (deep ? 38 : 54) : (deep ? 60 : 44)}%)`);
+    let at = hash(key) % palette.length;
+    for (let i = 0; i < palette.length && taken.has(at); i++) at = (at + 1) % palette.length;
+    if (taken.size < palette.length) taken.add(at);
+    result.set(key, palette[at]);
   }
   return result;
 }
@@ -130,6 +145,18 @@ export function tally(fleet: Fleet, by: By): [string, number][] {
   return [...count].sort((a, b) => b[1] - a[1]);
 }
 
+/** The sides of a cell at which its gang ends: together they are the outline of the gang on the node. */
+function gangSides(cells: Occupant[][], i: number, cols: number, x: number, y: number, px: number, out: number[]) {
+  const gang = cells[i].find((o) => o.task.gang)?.task;
+  if (!gang) return;
+  const same = (at: number) => cells[at]?.some((o) => o.task === gang) ?? false;
+  const col = i % cols;
+  if (i < cols || !same(i - cols)) out.push(x, y, x + px, y);
+  if (!same(i + cols)) out.push(x, y + px, x + px, y + px);
+  if (col === 0 || !same(i - 1)) out.push(x, y, x, y + px);
+  if (col === cols - 1 || !same(i + 1)) out.push(x + px, y, x + px, y + px);
+}
+
 export interface Look { by: By; find: (node: MapNode, held: Occupant[]) => boolean; seeking: boolean; hot: number; focus: Tile | null }
 
 export function draw(ctx: CanvasRenderingContext2D, l: Layout, v: View, size: { w: number; h: number; ratio: number }, look: Look, c: Colours, paints: Paint) {
@@ -144,6 +171,7 @@ export function draw(ctx: CanvasRenderingContext2D, l: Layout, v: View, size: { 
   const frames: number[] = [];
   const hot: number[] = [];
   const ghosts: number[] = [];
+  const drains: number[] = [];
   for (const t of l.tiles) {
     const x = t.x * v.scale + v.x, y = t.y * v.scale + v.y, w = t.w * v.scale, h = t.h * v.scale;
     if (x > size.w || y > size.h || x + w < 0 || y + h < 0) continue;
@@ -156,10 +184,11 @@ export function draw(ctx: CanvasRenderingContext2D, l: Layout, v: View, size: { 
       const held = cells[i];
       const pale = look.seeking && !look.find(node, held);
       fill(pale ? c.line : colourOf(look.by, keyOf(look.by, node, held), c, paints), cx + inset, cy + inset, px - 2 * inset, px - 2 * inset);
-      if (px >= 6 && held.some((o) => o.task.gang || o.task.instances > 1)) gangs.push(cx + 1.5, cy + 1.5, px - 3, px - 3);
+      if (px >= 4) gangSides(cells, i, t.cols, cx, cy, px, gangs);
       if (look.hot && held.some((o) => o.task.id === look.hot)) hot.push(cx, cy, px, px);
     }
     if (node.flags & (LOST | SILENT | TROUBLED)) crosses.push(x, y, w, h);
+    else if (node.flags & DRAINING) drains.push(x, y, w, h);
   }
   for (const [colour, list] of fills) { ctx.fillStyle = colour; for (let i = 0; i < list.length; i += 4) ctx.fillRect(list[i], list[i + 1], list[i + 2], list[i + 3]); }
   const strokes = (list: number[], colour: string, width: number, dash: number[] = []) => {
@@ -170,7 +199,12 @@ export function draw(ctx: CanvasRenderingContext2D, l: Layout, v: View, size: { 
   };
   strokes(frames, c.line, 1);
   strokes(ghosts, c.coming, 1.5, [4, 3]);
-  strokes(gangs, c.card, 1.5);
+  strokes(drains, c.warn, Math.max(1.5, Math.min(3, px / 6)), [6, 3]);
+  if (gangs.length) {
+    ctx.strokeStyle = c.fg; ctx.lineWidth = Math.max(1, Math.min(2.5, px / 7)); ctx.lineCap = 'square'; ctx.beginPath();
+    for (let i = 0; i < gangs.length; i += 4) { ctx.moveTo(gangs[i], gangs[i + 1]); ctx.lineTo(gangs[i + 2], gangs[i + 3]); }
+    ctx.stroke();
+  }
   if (crosses.length) {
     ctx.strokeStyle = c.broken; ctx.lineWidth = Math.max(1, Math.min(3, px / 5)); ctx.beginPath();
     for (let i = 0; i < crosses.length; i += 4) { ctx.moveTo(crosses[i], crosses[i + 1]); ctx.lineTo(crosses[i] + crosses[i + 2], crosses[i + 1] + crosses[i + 3]); ctx.moveTo(crosses[i] + crosses[i + 2], crosses[i + 1]); ctx.lineTo(crosses[i], crosses[i + 1] + crosses[i + 3]); }
@@ -180,7 +214,7 @@ export function draw(ctx: CanvasRenderingContext2D, l: Layout, v: View, size: { 
   if (look.focus) { const t = look.focus; strokes([t.x * v.scale + v.x - 1, t.y * v.scale + v.y - 1, t.w * v.scale + 2, t.h * v.scale + 2], c.fg, 2.5); }
   ctx.fillStyle = c.fg;
   ctx.font = '600 13px system-ui, "DejaVu Sans", sans-serif';
-  for (const label of l.labels) ctx.fillText(label.text, Math.max(4, label.x * v.scale + v.x), (label.y + HEAD) * v.scale + v.y - Math.max(5, 6 * v.scale), size.w - 8);
+  for (const label of l.labels) ctx.fillText(label.text, Math.max(4, label.x * v.scale + v.x), (label.y + HEAD) * v.scale + v.y - Math.max(5, 6 * v.scale), Math.max(60, label.w * v.scale));
   if (px >= 22) {
     ctx.font = '11px ui-monospace, "DejaVu Sans Mono", monospace';
     for (const t of l.tiles) {
@@ -189,7 +223,7 @@ export function draw(ctx: CanvasRenderingContext2D, l: Layout, v: View, size: { 
       ctx.fillStyle = c.fg;
       ctx.fillText(t.node.name, x + 2, y + t.h * v.scale + 11, t.w * v.scale);
       const cells = cellHeld(t.node);
-      for (let i = 0; i < cells.length && px >= 30; i++) if (cells[i].length) { ctx.fillStyle = '#fff'; ctx.fillText(String(cells[i][0].task.id), x + (PAD + (i % t.cols) * CELL) * v.scale + 4, y + (PAD + Math.floor(i / t.cols) * CELL) * v.scale + 15, px - 6); }
+      for (let i = 0; i < cells.length && px >= 26; i++) if (cells[i].length && (i % t.cols === 0 || cells[i][0].task !== cells[i - 1][0]?.task)) { ctx.fillStyle = c.dark ? '#08110f' : '#fff'; ctx.fillText(String(cells[i][0].task.id), x + (PAD + (i % t.cols) * CELL) * v.scale + 4, y + (PAD + Math.floor(i / t.cols) * CELL) * v.scale + 15, px - 6); }
     }
   }
 }

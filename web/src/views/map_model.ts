@@ -6,11 +6,11 @@ import { on, onReset, type Ev } from '../lib/live';
 
 export interface MapTask { id: number; user: string; project: string; kind: string; instances: number; gang: boolean }
 export interface Occupant { task: MapTask; instance: number; state: number; slots: number; low: number; high: number }
-export interface MapNode { id: number; name: string; pool: string; flags: number; slots: number; free: number; devices: number; held: Occupant[] }
+export interface MapNode { id: number; name: string; pool: string; flags: number; slots: number; free: number; devices: number; held: Occupant[]; cells?: Occupant[][] }
 export interface Ghost { launch: number; pool: string; state: string; zone: string; asked: string }
 
 type Row = (string | number | number[][])[];
-interface Answer {
+export interface Answer {
   seq: number; time: string; nodes: Row[]; ghosts: (string | number)[][]; gone: string[]; tasks: (string | number)[][];
   pools: string[]; users: string[]; projects: string[]; next: number | null;
 }
@@ -33,6 +33,16 @@ export function devicesOf(o: Occupant): number[] {
   return found.sort((a, b) => a - b);
 }
 
+/** The nodes of an answer, each with who is on it. */
+export function nodesOf(answer: Answer): MapNode[] {
+  const tasks = answer.tasks.map((t): MapTask => ({ id: t[0] as number, user: answer.users[t[1] as number], project: answer.projects[t[2] as number], kind: t[3] as string, instances: t[4] as number, gang: t[5] !== 0 }));
+  return answer.nodes.map((row) => {
+    const [id, name, pool, flags, slots, free, devices, held] = row as [number, string, number, number, number, number, number, number[][]];
+    return { id, name, pool: answer.pools[pool], flags, slots, free, devices,
+      held: held.map(([t, instance, state, amount, low = 0, high = 0]) => ({ task: tasks[t], instance, state, slots: amount, low, high })) };
+  });
+}
+
 const FLUSH_MS = 250;
 const NAMES_MAX = 200; // of one request
 const WHOLE_FROM = 1500; // so many changed nodes: all are fetched again
@@ -45,9 +55,9 @@ export class Fleet {
   nodes = new Map<string, MapNode>();
   ghosts: Ghost[] = [];
   at = signal(0); // grows with each change
+  form = signal(0); // grows when nodes come, go or have another size: the others stay where they are
   error = signal<ApiError | null>(null);
   loaded = signal(false);
-  private tasks = new Map<number, MapTask>();
   private where = new Map<number, Set<string>>();
   private dirty = new Set<string>();
   private launches = false;
@@ -130,24 +140,19 @@ export class Fleet {
 
   private forget(name: string) {
     for (const o of this.nodes.get(name)?.held ?? []) this.where.get(o.task.id)?.delete(name);
-    this.nodes.delete(name);
+    if (this.nodes.delete(name)) this.form.value++;
   }
 
   private take(answer: Answer, fresh: boolean) {
-    if (fresh) { this.nodes = new Map(); this.where = new Map(); this.tasks = new Map(); }
-    const tasks = answer.tasks.map((t) => {
-      const task: MapTask = { id: t[0] as number, user: answer.users[t[1] as number], project: answer.projects[t[2] as number], kind: t[3] as string, instances: t[4] as number, gang: t[5] !== 0 };
-      this.tasks.set(task.id, task);
-      return task;
-    });
-    for (const row of answer.nodes) {
-      const [id, name, pool, flags, slots, free, devices, held] = row as [number, string, number, number, number, number, number, number[][]];
-      const old = this.nodes.get(name);
+    if (fresh) { this.nodes = new Map(); this.where = new Map(); }
+    let formed = fresh;
+    for (const node of nodesOf(answer)) {
+      const old = this.nodes.get(node.name);
+      const name = node.name;
       for (const o of old?.held ?? []) this.where.get(o.task.id)?.delete(name);
-      const node: MapNode = { id, name, pool: answer.pools[pool], flags, slots, free, devices,
-        held: held.map(([t, instance, state, amount, low = 0, high = 0]) => ({ task: tasks[t], instance, state, slots: amount, low, high })) };
-      if (this.pool && node.pool !== this.pool) { this.nodes.delete(name); continue; }
-      this.nodes.set(name, node);
+      if (this.pool && node.pool !== this.pool) { this.forget(name); continue; }
+      if (old && old.pool === node.pool && old.slots === node.slots && old.devices === node.devices) Object.assign(old, node, { cells: undefined });
+      else { this.nodes.set(name, node); formed = true; }
       for (const o of node.held) {
         let names = this.where.get(o.task.id);
         if (!names) { names = new Set(); this.where.set(o.task.id, names); }
@@ -155,7 +160,9 @@ export class Fleet {
       }
     }
     for (const name of answer.gone) this.forget(name);
+    const ghosts = this.ghosts.map((g) => g.launch).join();
     this.ghosts = answer.ghosts.map(([launch, pool, state, zone, asked]) => ({ launch: launch as number, pool: answer.pools[pool as number], state: state as string, zone: zone as string, asked: asked as string }));
+    if (formed || this.ghosts.map((g) => g.launch).join() !== ghosts) this.form.value++;
     this.at.value++;
   }
 }

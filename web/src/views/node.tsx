@@ -1,15 +1,16 @@
 // node.tsx - a node: what it has, what runs there, and taking it out. SPDX-License-Identifier: Apache-2.0
-import { useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { weir } from '../lib/cli';
-import { amount, num, plural } from '../lib/format';
+import { amount, num, plural, times } from '../lib/format';
 import { useLive, type Ev } from '../lib/live';
 import { mayAdmin } from '../lib/me';
-import { go, useParams } from '../lib/router';
+import { go, href, useParams } from '../lib/router';
 import type { Node } from '../lib/types';
 import { Button, Card, Chip, Command, ErrorBox, Facts, Field, Head, PoolLink, TaskLink, Time } from '../ui/base';
 import { Meter } from '../ui/bar';
 import { ask, Dialog } from '../ui/dialog';
 import { EventList, useEvents } from '../ui/events';
+import { devicesOf, nodesOf, type Answer, type MapNode } from './map_model';
 import { NodeState } from './pools';
 import './pool.css';
 
@@ -57,6 +58,22 @@ function Label({ n, close }: { n: Node; close: () => void }) {
   );
 }
 
+/** The devices of a node and what holds each; without devices, the tasks with their slots. */
+function Held({ n, on }: { n: Node; on: MapNode | undefined }) {
+  if (!on) return null;
+  const holder = (d: number) => on.held.filter((o) => devicesOf(o).includes(d));
+  return (
+    <>
+      {n.devices.length > 0 && (
+        <ul class="pool-devices" aria-label="Devices">{n.devices.map((d) => <li key={d.index} class={`pool-device ${d.free < 1 ? 'taken' : ''}`}><span class="faint">GPU {d.index}</span> {holder(d.index).length ? holder(d.index).map((o, i) => <>{i > 0 && ', '}<TaskLink id={o.task.id}>{o.task.id}</TaskLink> {o.task.user}</>) : d.free > 0 ? 'free' : 'taken'}{d.free > 0 && d.free < 1 && `, ${num(d.free)} free`}</li>)}</ul>
+      )}
+      {on.held.length === 0 ? <p class="faint">Nothing runs on this node.</p> : (
+        <ul class="stack-small">{on.held.slice(0, 200).map((o) => <li key={`${o.task.id}.${o.instance}`}><TaskLink id={o.task.id}>task {o.task.id}{o.task.instances > 1 && `, instance ${o.instance}`}</TaskLink> <span class="faint">{o.task.user} of {o.task.project}, {o.task.kind}, {o.slots > 0 ? plural(o.slots, 'slot') : 'without slots'}{o.task.gang && `, gang of ${o.task.instances}`}</span></li>)}</ul>
+      )}
+    </>
+  );
+}
+
 function Actions({ n }: { n: Node }) {
   const [open, setOpen] = useState<'' | 'drain' | 'label'>('');
   const path = `/nodes/${encodeURIComponent(n.name)}`;
@@ -78,6 +95,8 @@ export function NodeView() {
   const mine = (e: Ev) => e.node === name || e.actor === `node:${name}`;
   const node = useLive<Node>(`/nodes/${encodeURIComponent(name)}`, mine);
   const n = node.data;
+  const map = useLive<Answer>(`/map?nodes=${encodeURIComponent(name)}`, mine);
+  const on = useMemo(() => (map.data ? nodesOf(map.data)[0] : undefined), [map.data]);
   const past = useEvents(n ? `pool=${encodeURIComponent(n.pool)}` : 'pool=', (e) => e.node === name || e.actor === `node:${name}`);
   if (!n) return <><Head title={name} crumbs={[['Nodes', '/nodes']]} /><ErrorBox error={node.error} retry={node.reload} />{!node.error && <p class="faint">Asking the server …</p>}</>;
   return (
@@ -88,16 +107,15 @@ export function NodeView() {
       {n.drain_by && <p class="note warn">What still runs here stops <Time at={n.drain_by} />.</p>}
       <div class="cols">
         <Card title="Resources">
-          <div class="stack">{Object.entries(n.resources).filter(([, v]) => v.total > 0).map(([r, v]) => <div key={r}><b>{amount(r, v.total - v.free)}</b> of {amount(r, v.total)} {r} used<Meter value={v.total - v.free} of={v.total} label={`${amount(r, v.total - v.free)} of ${amount(r, v.total)} ${r}`} /></div>)}</div>
-          {n.devices.length > 0 && <div class="pool-devices" role="list" aria-label="Devices">{n.devices.map((d) => <span key={d.index} role="listitem" class={`pool-device ${d.free < 1 ? 'taken' : ''}`}>GPU {d.index}: {d.free === 0 ? 'taken' : d.free === 1 ? 'free' : `${num(d.free)} free`}</span>)}</div>}
+          <div class="stack">{Object.entries(n.resources).filter(([, v]) => v.total > 0).map(([r, v]) => <div key={r}><b>{amount(r, v.total - v.free)}</b> of {amount(r, v.total)} {r === 'cpu' ? 'cores' : r === 'memory' ? 'of memory' : r} used<Meter value={v.total - v.free} of={v.total} label={`${amount(r, v.total - v.free)} of ${amount(r, v.total)} ${r}`} /></div>)}</div>
+          <Facts rows={[['Labels', <span class="pool-labels">{Object.entries(n.labels).map(([k, v]) => <Chip key={k}>{k}={v}</Chip>)}</span>], ['Address', n.address], ['Version', n.version], ['Came up', times(n.incarnation)], n.unprevented && ['Not prevented', n.unprevented]]} />
         </Card>
         <Card title="Here now">
-          {n.tasks.length === 0 ? <p class="faint">Nothing runs on this node.</p> : <ul class="pool-labels">{n.tasks.slice(0, 200).map((key) => <li key={key}><TaskLink id={parseInt(key, 10)}>{key}</TaskLink></li>)}</ul>}
-          <Facts rows={[['Labels', <span class="pool-labels">{Object.entries(n.labels).map(([k, v]) => <Chip key={k}>{k}={v}</Chip>)}</span>], ['Address', n.address], ['Version', n.version], ['Came up', plural(n.incarnation, 'time')], n.unprevented && ['Not prevented', n.unprevented]]} />
+          <Held n={n} on={on} />
           <Command text={weir('node', 'show', n.name)} />
         </Card>
       </div>
-      <Card title="What happened here"><EventList {...past} show={['task']} empty="Nothing has happened on this node yet." /></Card>
+      <Card title="What happened here" side={<a href={href('/timeline', { node: n.name })}>Timeline</a>}><EventList {...past} show={['task']} empty="Nothing has happened on this node yet." /></Card>
     </>
   );
 }

@@ -1,6 +1,6 @@
 // task.tsx - one task: state, reason and output on one screen, then attempts, use, events and definition. SPDX-License-Identifier: Apache-2.0
 import { submitCommand, weir } from '../lib/cli';
-import { absolute, amount, bytes, duration, num, plural, resources, titleOf, now } from '../lib/format';
+import { absolute, amount, bytes, duration, num, plural, resources, slotTime, times, titleOf, now } from '../lib/format';
 import { aboutPool, aboutTask, useLive } from '../lib/live';
 import { mayWrite } from '../lib/me';
 import { href, useParams } from '../lib/router';
@@ -117,7 +117,7 @@ function Used({ t }: { t: Task }) {
   return (
     <Card title="Asked for and used">
       <div class="task-used">
-        <div><b>{num(Math.round(cores * 100) / 100)}</b> of {cpu ? num(cpu) : 'the slots’ part of'} cores on average{cpu ? <Meter value={cores} of={cpu} label={`${num(cores)} of ${cpu} cores`} /> : null}</div>
+        <div><b>{num(Math.round(cores * 100) / 100)}</b> {cpu ? 'of ' : ''}{cpu ? `${num(cpu)} cores` : 'cores'} on average{cpu ? <Meter value={cores} of={cpu} label={`${num(cores)} of ${cpu} cores`} /> : null}</div>
         {peak > 0 && <div><b>{bytes(peak)}</b> of memory at most{memory ? <> of {bytes(memory)}<Meter value={peak} of={memory} label={`${bytes(peak)} of ${bytes(memory)}`} tone={peak > memory * 0.9 ? 'over' : 'used'} /></> : null}</div>}
         {t.time_limit_ms > 0 && <div><b>{duration(ran / ended.length)}</b> of a time limit of {duration(t.time_limit_ms)}<Meter value={ran / ended.length} of={t.time_limit_ms} label="time" /></div>}
         {half && <p class="note good">Half of the memory would do: {bytes(Math.ceil((peak * 1.5) / (1 << 20)) * (1 << 20))} leaves a third in reserve.</p>}
@@ -136,10 +136,10 @@ function Definition({ t }: { t: Task }) {
         ['Pools', t.pools.map((p, i) => <>{i > 0 && ', then '}<PoolLink name={p} /></>)], ['Asks for', `${t.instances > 1 ? `${t.instances} × ` : ''}${resources(t.resources)}${t.gang ? ', together' : ''}`],
         ['Priority', num(t.priority)], ['Preemptible', t.preemptible ? 'yes' : 'no'], t.time_limit_ms > 0 && ['Time limit', duration(t.time_limit_ms)], t.max_retries > 0 && ['Retries', num(t.max_retries)],
         t.depends_on.length > 0 && ['After', t.depends_on.map((d, i) => <>{i > 0 && ', '}<TaskLink id={parseInt(String(d), 10)} />{String(d).endsWith(':any') && ' (any end)'}</>)],
-        t.tags.length > 0 && ['Tags', t.tags.map((tag) => <a key={tag} class="chip" href={href('/tasks', { tag })}>{tag}</a>)], t.description && ['Description', t.description], t.workdir && ['Directory', <code>{t.workdir}</code>], t.image && ['Image', <code>{t.image}</code>],
+        t.tags.length > 0 && ['Tags', <span class="side">{t.tags.map((tag) => <a key={tag} class="chip" href={href('/tasks', { tag })}>{tag}</a>)}</span>], t.description && ['Description', t.description], t.workdir && ['Directory', <code>{t.workdir}</code>], t.image && ['Image', <code>{t.image}</code>],
         env.length > 0 && ['Environment', <pre>{env.map(([k, v]) => `${k}=${v}`).join('\n')}</pre>],
         ['Submitted', <>{absolute(t.submitted_at)} (<Time at={t.submitted_at} />)</>], t.started_at && ['Started', absolute(t.started_at)], t.ended_at && ['Ended', absolute(t.ended_at)],
-        t.counts.preempted + t.counts.lost > 0 && ['Interrupted', `${t.counts.preempted} times preempted, ${t.counts.lost} times lost`],
+        t.counts.preempted + t.counts.lost > 0 && ['Interrupted', [t.counts.preempted > 0 && `preempted ${times(t.counts.preempted)}`, t.counts.lost > 0 && `lost ${times(t.counts.lost)}`].filter(Boolean).join(', ')],
       ]} />
       <Command text={submitCommand(t.spec)} label="Submit the same again" />
     </Card>
@@ -155,7 +155,7 @@ function line(t: Task): preact.ComponentChildren {
 export function TaskView() {
   const { id } = useParams();
   const task = useLive<Task>(`/tasks/${encodeURIComponent(id)}`, aboutTask(id));
-  const events = useEvents(`task=${encodeURIComponent(id)}`, (e) => e.task === Number(id));
+  const events = useEvents(`task=${encodeURIComponent(id)}`, (e) => e.task === Number(id) && e.type !== 'task-archived');
   const t = task.data;
   if (!t) return <><Head title={`Task ${id}`} crumbs={[['Tasks', '/tasks']]} /><ErrorBox error={task.error} retry={task.reload} />{!task.error && <p class="faint">Asking the server …</p>}</>;
   return (
@@ -164,7 +164,7 @@ export function TaskView() {
         {mayWrite.value && <TaskActions t={t} />}
       </Head>
       {t.ended_at === null && t.running_since === null && !['starting', 'running', 'stopping'].includes(t.state) && <Why t={t} />}
-      {t.evicted && <p class="note warn" data-evicted="">Last told to leave <Time at={t.evicted.at} />, rule {t.evicted.rule}: {t.evicted.message}{t.evicted.work_lost.slot_seconds > 0 && `; ${num(Math.round(t.evicted.work_lost.slot_seconds))} slot-seconds of work lost so far`}</p>}
+      {t.evicted && <div class="note warn" data-evicted=""><p><b>Evicted <Time at={t.evicted.at} /></b>, by the rule <code>{t.evicted.rule}</code>: {t.evicted.message}{t.evicted.work_lost.slot_seconds >= 1 && `; ${slotTime(t.evicted.work_lost.slot_seconds)} of work are lost so far`}.</p></div>}
       <Card title="Output"><LogView task={t} /></Card>
       <div class="cols"><div class="stack"><Attempts t={t} /><Used t={t} /></div><Definition t={t} /></div>
       <Card title="Events"><EventList {...events} show={['node']} /></Card>

@@ -1,5 +1,5 @@
 // task_columns.tsx - how tasks stand in lists. SPDX-License-Identifier: Apache-2.0
-import { resources, titleOf } from '../lib/format';
+import { resources, times, titleOf } from '../lib/format';
 import { href } from '../lib/router';
 import type { Task } from '../lib/types';
 import { PoolLink, Span, StateChip, Time } from '../ui/base';
@@ -10,7 +10,7 @@ export function standing(t: Task): string {
   if (t.reason) return t.reason.message;
   if (t.state === 'failed') return t.exit_code !== null ? `exit code ${t.exit_code}` : t.cause;
   if (t.instances > 1 && !t.ended_at) return `${t.counts.active} of ${t.instances} run, ${t.counts.ended} ended`;
-  if (t.counts.preempted > 0 && !t.ended_at) return `preempted ${t.counts.preempted} times`;
+  if (t.counts.preempted > 0 && !t.ended_at) return `preempted ${times(t.counts.preempted)}`;
   return '';
 }
 

@@ -1,5 +1,6 @@
 // timeline.tsx - what ran where: a row for each node, user, project or pool, a bar for each attempt, coloured by project.
 // Dragging over a row zooms; a bar leads to its task. SPDX-License-Identifier: Apache-2.0
+import { Fragment } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { withQuery } from '../lib/api';
 import { absolute, duration, now, num, plural } from '../lib/format';
@@ -11,16 +12,18 @@ import { Table, type Column } from '../ui/table';
 import { colours, paint } from './map_draw';
 import './timeline.css';
 
-/** [row, project, task, instance, attempt, begin, end or null, state, slots, lost]; moments count from `since`. */
-type Bar = [number, number, number, number, number, number, number | null, string, number, number];
+/** [row, project, task, instance, attempt, begin, end or null, state, slots, lost, waited, start or null, devices]; begin and end count from `since`. */
+type Bar = [number, number, number, number, number, number, number | null, string, number, number, number, number | null, number[]];
 interface Answer { by: string; since: string; until: string; time: string; bars: Bar[]; rows: string[]; projects: string[]; more: boolean }
 
 const HOUR_MS = 3_600_000;
-const BYS: [string, string][] = [['node', 'Nodes'], ['user', 'Users'], ['project', 'Projects'], ['pool', 'Pools']];
-const SPANS: [string, string][] = [['1', '1 h'], ['6', '6 h'], ['24', '1 day'], ['168', '7 days'], ['744', '31 days']];
+const BYS: [string, string][] = [['node', 'Nodes'], ['device', 'Devices'], ['user', 'Users'], ['project', 'Projects'], ['pool', 'Pools']];
+const SPANS: [string, string][] = [['', 'Fit'], ['1', '1 h'], ['6', '6 h'], ['24', '1 day'], ['168', '7 days'], ['744', '31 days']];
 const LONGEST_MS = 31 * 24 * HOUR_MS, SHORTEST_MS = 1000;
 const ROWS_MAX = 200, LANES_MAX = 40, LISTED = 15, LEGEND_MAX = 20;
 const DRAG_PX = 5;
+const SHORTEST_FIT_MS = 120_000;
+const byName = new Intl.Collator('en', { numeric: true }).compare;
 
 const attempts: Affects = (e) => e.type.startsWith('attempt-') && e.type !== 'attempt-checkpoint';
 const iso = (ms: number) => new Date(ms).toISOString();
@@ -49,6 +52,14 @@ function ticks(since: number, span: number): [number, string][] {
   return list;
 }
 
+/** What a bar says under the pointer. */
+function barText(b: Bar, project: string, until: number): string {
+  const [, , task, index, attempt, begin, end, state, slots, lost, waited, start, devices] = b;
+  const stop = end ?? until;
+  return [`task ${task}${index ? `.${index}` : ''}, attempt ${attempt}, ${project}: ${plural(slots, 'slot')}${devices.length ? ` (GPU ${devices.join(', ')})` : ''}`, waited >= 1000 && `waited ${duration(waited)}`,
+    start !== null && start >= 1000 && `got ready for ${duration(start)}`, `${state === 'ended' ? 'ran' : state} ${duration(stop - begin - (start ?? 0))}`, lost > 0 && `${duration(lost)} lost`].filter(Boolean).join(', ');
+}
+
 interface Frame { since: number; span: number; time: number; live: boolean }
 
 function Row({ name, link, bars, frame, paints, projects }: { name: string; link: string; bars: Bar[]; frame: Frame; paints: Map<string, string>; projects: string[] }) {
@@ -62,14 +73,20 @@ function Row({ name, link, bars, frame, paints, projects }: { name: string; link
       <a class="timeline-name" href={link} title={name}>{name}</a>
       <div class="timeline-track" data-row={name} style={{ height: `${lanes * (high + 1) + 3}px` }}>
         {laid.map(([b, lane]) => {
-          const [, project, task, index, attempt, begin, end, state, slots, lost] = b;
+          const [, project, task, index, attempt, begin, end, state, , lost, waited, start] = b;
           const stop = end ?? until;
-          const text = `task ${task}${index ? `.${index}` : ''}, attempt ${attempt}, ${projects[project]}: ${num(slots)} slots, ${state}, ${duration(stop - begin)}${lost > 0 ? `, ${duration(lost)} lost` : ''}`;
+          const text = barText(b, projects[project], until);
+          const top = 2 + lane * (high + 1);
+          const long = stop - begin || 1;
           return (
-            <a key={`${task}.${index}:${attempt}`} class={`timeline-bar ${state} ${end === null ? 'open' : ''}`} href={href(`/tasks/${task}`)} data-task={task} tabIndex={-1} draggable={false} aria-label={text} title={text}
-              style={{ left: `${part(begin)}%`, width: `${part(stop) - part(begin)}%`, top: `${2 + lane * (high + 1)}px`, height: `${high}px`, background: paints.get(projects[project]) }}>
-              {lost > 0 && <span class="timeline-lost" style={{ width: `${Math.min(100, (100 * lost) / (stop - begin || 1))}%` }} />}
-            </a>
+            <Fragment key={`${task}.${index}:${attempt}`}>
+              {waited > frame.span / 2000 && <span class="timeline-wait" style={{ left: `${part(begin - waited)}%`, width: `${part(begin) - part(begin - waited)}%`, top: `${top + (high >> 1)}px` }} />}
+              <a class={`timeline-bar ${state} ${end === null ? 'open' : ''}`} href={href(`/tasks/${task}`)} data-task={task} tabIndex={-1} draggable={false} aria-label={text} title={text}
+                style={{ left: `${part(begin)}%`, width: `${part(stop) - part(begin)}%`, top: `${top}px`, height: `${high}px`, background: paints.get(projects[project]) }}>
+                {start !== null && start > 0 && <span class="timeline-start" style={{ width: `${Math.min(100, (100 * start) / long)}%` }} />}
+                {lost > 0 && <span class="timeline-lost" style={{ width: `${Math.min(100, (100 * lost) / long)}%` }} />}
+              </a>
+            </Fragment>
           );
         })}
         {frame.time >= frame.since && frame.time < frame.since + frame.span && <span class="timeline-now" style={{ left: `${part(until)}%` }} />}
@@ -130,15 +147,20 @@ export function TimelineView() {
   const hours = Math.min(744, Math.max(1, Number(query.get('hours')) || 24));
   const minute = Math.floor(now.value / 60_000) * 60_000;
   const asked = live ? { since: iso(minute - hours * HOUR_MS + 60_000) } : { since: iso(fixed.since as number), until: iso(fixed.until as number) };
-  const answer = useLive<Answer>(withQuery('/timeline', { by, pool, node, ...asked }), attempts);
+  const answer = useLive<Answer>(withQuery('/timeline', { by: by === 'device' ? 'node' : by, pool, node, ...asked }), attempts);
   const last = useRef<Answer | undefined>();
   if (answer.data) last.current = answer.data;
-  const data = last.current?.by === by ? last.current : undefined;
-  const since = data ? Date.parse(data.since) : 0;
+  const data = last.current?.by === (by === 'device' ? 'node' : by) ? last.current : undefined;
+  const asked0 = data ? Date.parse(data.since) : 0;
+  const whole = live && !query.get('hours');
+  const first = data && whole ? Math.min(...data.bars.map((b) => b[5] - b[10])) : 0;
   const until = data ? Date.parse(data.until) : 1;
   // A little of what is to come, so that the now-line and what runs at it are seen.
   const time = data ? Date.parse(data.time) + (live && answer.data ? Math.max(0, now.value - answer.at) : 0) : 0;
   const end = live ? Math.max(until, time) : until;
+  // "Fit" leaves out the part of the day in which nothing ran.
+  const cut = Number.isFinite(first) && first > 0 ? Math.min(first - 0.04 * (end - asked0 - first), end - asked0 - SHORTEST_FIT_MS) : 0;
+  const since = asked0 + Math.max(0, cut);
   const frame: Frame = { since, span: Math.max(1, (end - since) * (live ? 1.03 : 1)), time, live };
   const look = (from: number, to: number) => {
     const span = Math.min(LONGEST_MS, Math.max(SHORTEST_MS, to - from));
@@ -152,18 +174,27 @@ export function TimelineView() {
   };
   const paints = useMemo(() => paint(data?.projects ?? [], colours()), [data?.projects.join('\n'), theme.value]);
   const rows = useMemo(() => {
-    const of = (data?.rows ?? []).map((name, i) => ({ name, bars: [] as Bar[], i }));
-    for (const bar of data?.bars ?? []) of[bar[0]].bars.push(bar);
-    return of.sort((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }));
-  }, [data]);
-  const linkOf = (name: string) => (by === 'node' ? href(`/nodes/${encodeURIComponent(name)}`) : by === 'pool' ? href(`/pools/${encodeURIComponent(name)}`) : href('/tasks', { [by]: name }));
+    const shift = since - asked0;
+    const of = new Map<string, { name: string; node: string; bars: Bar[] }>();
+    const add = (name: string, node: string, bar: Bar) => { const row = of.get(name) ?? { name, node, bars: [] }; row.bars.push(bar); of.set(name, row); };
+    for (const found of data?.bars ?? []) {
+      const bar = [...found] as Bar;
+      bar[5] -= shift;
+      if (bar[6] !== null) bar[6] -= shift;
+      const name = data?.rows[bar[0]] ?? '';
+      if (by !== 'device' || bar[12].length === 0) add(name, name, bar);
+      else for (const device of bar[12]) add(`${name} GPU ${device}`, name, bar);
+    }
+    return [...of.values()].sort((a, b) => byName(a.name, b.name));
+  }, [data, by, since]);
+  const linkOf = (name: string) => (by === 'node' || by === 'device' ? href(`/nodes/${encodeURIComponent(name)}`) : by === 'pool' ? href(`/pools/${encodeURIComponent(name)}`) : href('/tasks', { [by]: name }));
   return (
     <>
       <Head title="Timeline" sub={data ? `${absolute(since)} to ${live ? 'now' : absolute(until)}` : 'What ran where'}>
         <Tabs label="A row for each" items={BYS} now={by} pick={(b) => set({ by: b })} />
       </Head>
       <div class="timeline-when">
-        <Tabs label="Time" items={SPANS} now={live ? String(hours) : ''} pick={(h) => set({ hours: h, since: null, until: null }, false)} />
+        <Tabs label="Time" items={SPANS} now={live ? query.get('hours') ?? '' : '–'} pick={(h) => set({ hours: h || null, since: null, until: null }, false)} />
         <span class="side">
           <Button small onClick={() => middle(1, -0.5)} aria-label="Earlier">◂</Button><Button small onClick={() => middle(1, 0.5)} disabled={live} aria-label="Later">▸</Button>
           <Button small onClick={() => middle(0.5)} aria-label="Zoom in">+</Button><Button small onClick={() => middle(2)} aria-label="Zoom out">−</Button>
@@ -178,20 +209,20 @@ export function TimelineView() {
           <div class="timeline" tabIndex={0} role="group" aria-label={`Timeline of ${plural(data.bars.length, 'attempt')} in ${plural(rows.length, 'row')}; arrows move, plus and minus zoom`} onPointerDown={down} onClickCapture={click} onKeyDown={keys}>
             <span />
             <div class="timeline-axis" aria-hidden="true">{ticks(frame.since, frame.span).map(([at, text]) => <span key={at} style={{ left: `${(100 * (at - frame.since)) / frame.span}%` }}>{text}</span>)}</div>
-            {rows.slice(0, ROWS_MAX).map((r) => <Row key={r.name} name={r.name} link={linkOf(r.name)} bars={r.bars} frame={frame} paints={paints} projects={data.projects} />)}
+            {rows.slice(0, ROWS_MAX).map((r) => <Row key={r.name} name={r.name} link={linkOf(r.node)} bars={r.bars} frame={frame} paints={paints} projects={data.projects} />)}
             <span />
             <div class="timeline-axis">{drag && <span class="timeline-drag" style={{ left: `${100 * drag.from}%`, width: `${100 * (drag.to - drag.from)}%` }} />}</div>
           </div>
           <p class="faint">Drag over a row to zoom; the arrow keys move, + and − zoom.</p>
           <ul class="legend timeline-legend" aria-label="Colours">
             {data.projects.slice(0, LEGEND_MAX).map((p) => <li key={p}><span class="dot" aria-hidden="true" style={{ background: paints.get(p) }} />{p}</li>)}
-            <li><span class="dot timeline-key-lost" aria-hidden="true" />lost by an eviction or a node</li><li><span class="dot timeline-key-failed" aria-hidden="true" />failed</li>
+            <li><span class="timeline-key-wait" aria-hidden="true" />waited</li><li><span class="dot timeline-key-start" aria-hidden="true" />got ready</li><li><span class="dot timeline-key-evicted" aria-hidden="true" />evicted</li><li><span class="dot timeline-key-lost" aria-hidden="true" />work lost</li><li><span class="dot timeline-key-failed" aria-hidden="true" />failed</li>
           </ul>
         </Card>
       ))}
       {rows.length > ROWS_MAX && <p class="note">The first {num(ROWS_MAX)} of {num(rows.length)} rows are shown. Choose a pool, or rows of users or projects.</p>}
       {data?.more && <p class="note warn">More ran than is shown: the shortest attempts are left out. Choose a shorter time.</p>}
-      {data && data.bars.length > 0 && <Card title="The longest of this time"><Table label="Attempts" columns={COLUMNS(data, since)} rows={data.bars.slice(0, LISTED)} id={(b) => `${b[2]}.${b[3]}:${b[4]}`} order={`${by} ${data.since} ${data.until}`} /></Card>}
+      {data && data.bars.length > 0 && <Card title="The longest of this time"><Table label="Attempts" columns={COLUMNS(data, asked0)} rows={data.bars.slice(0, LISTED)} id={(b) => `${b[2]}.${b[3]}:${b[4]}`} order={`${by} ${data.since} ${data.until}`} /></Card>}
     </>
   );
 }
