@@ -122,17 +122,17 @@ enum err box_tree_end(struct box_tree_file *file, bool keep, struct stat *ret_in
 
 /* ---- walking ---- */
 
-struct walk {
+struct tree_walk {
     box_tree_fn each;
     void *ctx;
 };
 
-static enum err walk_dir(const struct walk *walk, int fd, const char *path, unsigned depth,
+static enum err walk_dir(const struct tree_walk *walk, int fd, const char *path, unsigned depth,
                          struct error *e);
 
 /* One entry. What vanished meanwhile, links and devices are passed over. */
-static enum err walk_entry(const struct walk *walk, int dir, const char *name, const char *path,
-                           unsigned depth, struct error *e)
+static enum err walk_entry(const struct tree_walk *walk, int dir, const char *name,
+                           const char *path, unsigned depth, struct error *e)
 {
     struct stat info;
     enum err r = ERR_OK;
@@ -158,7 +158,7 @@ static enum err walk_entry(const struct walk *walk, int dir, const char *name, c
     return r;
 }
 
-static enum err walk_dir(const struct walk *walk, int fd, const char *path, unsigned depth,
+static enum err walk_dir(const struct tree_walk *walk, int fd, const char *path, unsigned depth,
                          struct error *e)
 {
     DIR *dir = depth < TREE_DEPTH_MAX ? fdopendir(fd) : NULL;
@@ -185,7 +185,7 @@ static enum err walk_dir(const struct walk *walk, int fd, const char *path, unsi
 
 enum err box_tree_walk(const struct box_tree *tree, box_tree_fn each, void *ctx, struct error *e)
 {
-    const struct walk walk = {each, ctx};
+    const struct tree_walk walk = {each, ctx};
     const int fd = openat(tree->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     return fd < 0 ? fail_errno(e, ERR_IO, errno, "cannot read a directory")
                   : walk_dir(&walk, fd, "", 0, e);

@@ -5,6 +5,7 @@
 
 #include "api/host.h"
 #include "api/token.h"
+#include "spec/server_file.h"
 
 struct api;
 struct route;
@@ -31,14 +32,10 @@ struct api_options {
     struct loop *loop;
     const char
         *listen_host; /* accepted as Host: besides localhost and address literals; NULL: none */
-    const struct http_tls *tls; /* NULL: plain HTTP */
-    const char *dir;            /* the server's data directory */
-    struct route_mounts mounts; /* other systems' interfaces (src/compat); none: zeroed */
-    /* of the server's file, compat.qarnot; NULL: the defaults */
-    const char *qarnot_provider;
-    const char *qarnot_storage;
-    const char *qarnot_keys;
-    const char *qarnot_region;
+    const struct http_tls *tls;  /* NULL: plain HTTP */
+    const char *dir;             /* the server's data directory */
+    struct route_mounts mounts;  /* other systems' interfaces (src/compat); none: zeroed */
+    struct server_qarnot qarnot; /* of the server's file; texts may be NULL: the defaults */
 };
 
 struct api *api_new(const struct api_options *options);

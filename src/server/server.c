@@ -425,10 +425,7 @@ static enum err server_open(struct server *server, struct error *e)
         .dir = server->o.dir,
         .tls = server_tls_http(server->tls),
         .mounts = {&qarnot_mount, 1},
-        .qarnot_provider = server->o.file.qarnot_provider,
-        .qarnot_storage = server->o.file.qarnot_storage,
-        .qarnot_keys = server->o.file.qarnot_keys,
-        .qarnot_region = server->o.file.qarnot_region,
+        .qarnot = server->o.file.qarnot,
     });
     server->prune = loop_timer_new(server->loop, prune_due, server);
     server->stop = loop_timer_new(server->loop, stop_due, server);

@@ -39,10 +39,10 @@ void server_file_init(struct server_file *file)
         .history_keep_ms = 90 * DAY_MS,
         .facts_keep = FACTS_KEEP_DEFAULT,
         .ec2_credentials = "",
-        .qarnot_provider = "local",
-        .qarnot_storage = "",
-        .qarnot_keys = "",
-        .qarnot_region = "us-east-1",
+        .qarnot.provider = "local",
+        .qarnot.storage = "",
+        .qarnot.keys = "",
+        .qarnot.region = "us-east-1",
         .tls_node_life_ms = DAY_MS,
     };
 }
@@ -158,7 +158,7 @@ static void storage_read(const struct doc_value *v, void *object)
         fields_problem(v, "the address of an S3 store is wanted, like https://s3.example.org");
         return;
     }
-    ((struct server_file *)object)->qarnot_storage = url;
+    ((struct server_file *)object)->qarnot.storage = url;
 }
 
 static void provider_read(const struct doc_value *v, void *object)
@@ -169,7 +169,7 @@ static void provider_read(const struct doc_value *v, void *object)
     }
     for (unsigned i = POOL_LOCAL; i < POOL_PROVIDER_COUNT; i++) {
         if (strcmp(word, names_pool_provider((enum pool_provider)i)) == 0) {
-            ((struct server_file *)object)->qarnot_provider = word;
+            ((struct server_file *)object)->qarnot.provider = word;
             return;
         }
     }
@@ -182,12 +182,12 @@ static const struct field qarnot_fields[] = {
     {.name = "storage", .read = storage_read},
     {.name = "storage_credentials",
      .read = fields_text,
-     .offset = IN_FILE(qarnot_keys),
+     .offset = IN_FILE(qarnot.keys),
      .min = 1,
      .max = PATH_LEN_MAX},
     {.name = "storage_region",
      .read = fields_text,
-     .offset = IN_FILE(qarnot_region),
+     .offset = IN_FILE(qarnot.region),
      .min = 1,
      .max = NAME_LEN_MAX},
     {0},

@@ -11,6 +11,14 @@
 #include "spec/problem.h"
 #include "spec/quota_spec.h"
 
+/* compat.qarnot: the interface of Qarnot's SDK. */
+struct server_qarnot {
+    const char *provider; /* what brings up its pools' nodes; "local" */
+    const char *storage;  /* the address of an S3 store for the SDK; "": none */
+    const char *keys;     /* path of the file with the server's own credentials there; "": none */
+    const char *region;   /* of the store */
+};
+
 struct server_file {
     const char *listen_address; /* "127.0.0.1" by default */
     uint16_t listen_port;       /* 8080 by default; 0: any free port */
@@ -35,11 +43,7 @@ struct server_file {
     uint64_t facts_keep;
     const char *tls_cert; /* paths of the server's certificate and key; NULL: not said */
     const char *tls_key;
-    const char *qarnot_provider; /* compat.qarnot: what brings up the SDK's pools' nodes; "local" */
-    const char *qarnot_storage;  /* the address of an S3 store for the SDK; "": none */
-    const char
-        *qarnot_keys; /* path of the file with the server's own credentials there; "": none */
-    const char *qarnot_region; /* of the store */
+    struct server_qarnot qarnot;
     const char *
         ec2_credentials; /* path of a file, or address of a metadata service; "": the environment has them */
     int64_t tls_node_life_ms; /* how long a node's certificate is valid; a day by default */

@@ -13,36 +13,66 @@ NEWEST = "newest"
 VERSIONS = ["2.5.2", "2.12.0", "2.17.0", NEWEST]
 PROGRAM_S = 120
 
-# The two programs of the SDK's documentation. Only the token is left to the environment.
+# The two programs of Qarnot's documentation, word for word. TOKEN is what a user puts in its place.
+TOKEN = "<<<MY_SECRET_TOKEN>>>"
 HELLO = """
 import qarnot
-conn = qarnot.connection.Connection()
+# Connect to Qarnot
+conn = qarnot.connection.Connection(client_token="<<<MY_SECRET_TOKEN>>>")
+# Create a pool with 4 instances
 pool = conn.create_pool("Hello world - pool", "docker-batch", 4)
+# Submit the pool and wait 3 minutes for the nodes to start
 pool.submit()
+# Create a Hello World task of instances associated
+# with the previously submitted pool
 task = conn.create_task('helloworld', pool, 4)
+# Print Hello World from each instance
 task.constants['DOCKER_CMD'] = 'echo Hello World from node ${INSTANCE_ID}!'
+# Run the task
 task.run()
+# Close the pool
 pool.close()
 """
 
-ELASTIC = """
+ELASTIC = '''
 import qarnot
-conn = qarnot.connection.Connection()
+# Connect to Qarnot
+conn = qarnot.connection.Connection(client_token="<<<MY_SECRET_TOKEN>>>")
+# Create a pool with 1 instance
 elastic_pool = conn.create_pool("Hello world - elastic pool", "docker-batch", 1)
+"""
+Setup the elasticity of the pool
+Ranging from 0 to 5 instances
+Updated every 90 seconds
+"""
 elastic_pool.setup_elastic(
 minimum_total_slots=0,
 maximum_total_slots=5,
 resize_period=90
 )
+# Submit the pool
 elastic_pool.submit()
-task_1 = conn.create_task('helloworld - 1', elastic_pool, 1)
-task_1.constants['DOCKER_CMD'] = 'echo Hello World from node ${INSTANCE_ID}!'
-task_1.run()
-task_2 = conn.create_task('helloworld - 5', elastic_pool, 5)
-task_2.constants['DOCKER_CMD'] = 'echo Hello World from node ${INSTANCE_ID}!'
-task_2.run()
 """
-ELASTIC_CLOSE = "elastic_pool.close()\n"
+Create a Hello World task associated
+with the previously submitted pool
+This task will be running only on 1 instance
+"""
+task_1 = conn.create_task('helloworld - 1', elastic_pool, 1)
+# Print Hello World
+task_1.constants['DOCKER_CMD'] = 'echo Hello World from node ${INSTANCE_ID}!'
+# Run the task
+task_1.run()
+"""
+Create a second Hello World task
+with 5 instances this time
+"""
+task_2 = conn.create_task('helloworld - 5', elastic_pool, 5)
+# Print Hello World from each instance
+task_2.constants['DOCKER_CMD'] = 'echo Hello World from node ${INSTANCE_ID}!'
+# Run the task
+task_2.run()
+'''
+ELASTIC_CLOSE = "# Close the pool\nelastic_pool.close()\n"
 
 # What the checks share: short waits, because the SDK's own wait looks every ten seconds.
 PRELUDE = """
@@ -93,6 +123,7 @@ def start(weir, program, version=NEWEST, token=None, env=None):
     """Starts a program in the environment of one version of the SDK."""
     package = "qarnot" if version == NEWEST else f"qarnot=={version}"
     python = environment(f"qarnot-{version}", package, "setuptools")
+    program = program.replace(TOKEN, weir.token if token is None else token)
     return subprocess.Popen([python, "-c", program], env={**environment_of(weir, token), **(env or {})}, stdin=subprocess.DEVNULL,
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 

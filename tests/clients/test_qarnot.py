@@ -64,9 +64,11 @@ def lines(numbers):
 @pytest.mark.parametrize("version", sdk.VERSIONS)
 def test_hello_world(weir_factory, version):
     weir = weir_factory("--slots", "1")
-    tail = "\nimport json; pool.update(True); task.update(True)\nprint(json.dumps([pool.state, task.state, task.stdout(), task.uuid]))"
-    pool, task, out, uuid = json.loads(sdk.run(weir, sdk.HELLO + tail, version).splitlines()[-1])
-    assert (task, out) == ("Success", lines(range(4)))
+    tail = "\nimport json; pool.update(True); task.update(True)\nprint(json.dumps([pool.state, task.state, task.stdout(), THIRD]))"
+    third = "task.stdout(2)" if version != "2.5.2" else repr(lines([2]))  # 2.5 knows no output of one instance
+    tail = tail.replace("THIRD", third)
+    pool, task, out, third = json.loads(sdk.run(weir, sdk.HELLO + tail, version).splitlines()[-1])
+    assert (task, out, third) == ("Success", lines(range(4)), lines([2]))
     assert pool in ("Closing", "Closed")
     # What the tasks wrote, as Weir's own log has it.
     assert weir.api("GET", "tasks/1/logs?format=raw&stream=stdout").body.decode().count("Hello World from node") == 4
@@ -78,11 +80,13 @@ def test_hello_world(weir_factory, version):
 def test_elastic_pool(weir_factory, version):
     weir = weir_factory("--slots", "1")
     watch = PoolWatch(weir, "Hello world - elastic pool")
-    tail = "\nimport json; print(json.dumps([task_1.stdout(), task_2.stdout()]))"
+    tail = "\nimport json; print(json.dumps([task_1.stdout(), task_2.stdout(), elastic_pool.state, task_1.state, task_2.state]))"
     out = sdk.run(weir, sdk.ELASTIC + sdk.ELASTIC_CLOSE + tail, version)
     watch.done.set()
     watch.join()
-    assert json.loads(out.splitlines()[-1]) == [lines([0]), lines(range(5))]
+    first, second, pool, *states = json.loads(out.splitlines()[-1])
+    assert [first, second] == [lines([0]), lines(range(5))]
+    assert pool in ("Closing", "Closed") and states == ["Success"] * 2
     assert watch.most == 5
 
 
@@ -178,6 +182,32 @@ def test_a_pool_closed_with_tasks_running(server):
         task = ended(conn.retrieve_task('{got[2]}')); pool = reaches(conn.retrieve_pool('{got[3]}'), 'Closed')
         print(json.dumps([task.state, pool.running_instance_count]))""")
     assert ends == ["Cancelled", 0]
+
+
+@pytest.mark.parametrize("version", sdk.VERSIONS)
+def test_everything_can_be_read_at_any_time(server, version):
+    """Every public property of a pool and of its task, from the first state to the last."""
+    got = sdk.check(server, """
+        def read(thing):
+            repr(thing)
+            for name in dir(type(thing)):
+                if not name.startswith('_') and isinstance(getattr(type(thing), name), property):
+                    try: repr(getattr(thing, name))
+                    except BucketStorageUnavailableException: pass
+        pool = conn.create_pool('read', 'docker-batch', 2); pool.submit()
+        task = task_of(conn, pool, 3, 'sleep 0.5; exit $INSTANCE_ID'); task.submit()
+        states = [[], []]
+        while not states[1] or states[1][-1] not in ('Failure', 'Success'):
+            for thing, seen in zip((pool, task), states):
+                thing.update(True); read(thing)
+                if not seen or seen[-1] != thing.state: seen.append(thing.state)
+        pool.close()
+        while pool.state != 'Closed':
+            pool.update(True); read(pool); states[0].append(pool.state)
+        print(json.dumps([states, [i.instance_id for i in task.completed_instances], len(task.errors)]))""", version=version)
+    assert got[0][1][-1] == "Failure" and got[1] == [0, 1, 2] and got[2] == 1
+    known = {"Submitted", "PartiallyDispatched", "FullyDispatched", "PartiallyExecuting", "FullyExecuting", "Closing", "Closed", "Failure"}
+    assert set(got[0][0] + got[0][1]) <= known
 
 
 # ---- tasks ----
@@ -353,6 +383,27 @@ def test_killed_servers_break_no_client():
             assert client.wait(timeout=200) == 0, client.stderr.read()[-3000:]
         time.sleep(0.5)
         assert ["".join(lines).count("result Success done") for lines in outputs] == [1, 1, 1]
+    finally:
+        standing.close()
+
+
+@pytest.mark.timeout(300)
+def test_an_outage_longer_than_a_poll():
+    """The parent keeps the socket, so the client's next look waits until the server is back."""
+    root = pathlib.Path(tempfile.mkdtemp(prefix="weir-clients-"))
+    root.chmod(0o711)
+    standing = Standing(root).start()
+    try:
+        client = sdk.start(standing, FOLLOWED.replace("SECONDS", "8"))
+        while not client.stdout.readline().startswith("answer"):
+            assert client.poll() is None
+        time.sleep(3)  # all calls of its start are answered
+        standing.kill()
+        time.sleep(25 if LONG else 14)
+        standing.start()
+        out, err = client.communicate(timeout=120)
+        assert client.returncode == 0, err[-3000:]
+        assert out.count("result Success done") == 1
     finally:
         standing.close()
 

@@ -301,10 +301,26 @@ def test_without_keys_files_are_refused(store, tmp_path):
         assert "storage_credentials" in got[0]
 
 
-def test_a_node_gets_no_signature_for_other_buckets(weir, tmp_path):
-    """What a node asks is answered for its own attempts and their buckets alone."""
-    answer = weir.api("GET", "/qarnot/node/buckets?task=1&index=0&attempt=1")
-    assert answer.status == 403  # an administrator is no node
+def test_a_node_gets_signatures_for_its_own_tasks_and_their_buckets(weir, tmp_path):
+    uuid = check(weir, tmp_path, """
+        bucket = conn.create_bucket('mine'); out = conn.create_bucket('mine-out')
+        from qarnot.advanced_bucket import BucketPrefixFiltering
+        task = task_of(conn, 'docker-batch', 1, 'sleep 60'); task.resources = [bucket.with_filtering(BucketPrefixFiltering('a/'))]; task.results = out
+        task.submit(); reaches(task, 'FullyExecuting'); print(json.dumps(task.uuid))""")
+    number = max(t["id"] for t in weir.api("GET", "tasks").json["items"])
+    node = (weir.root / "n1" / "credential").read_text().strip()
+
+    def sign(token=node, attempt=1, **wish):
+        wish = {"verb": "get", "bucket": "mine", "key": "a/x", **wish}
+        return weir.api("POST", f"/qarnot/node/sign?task={number}&index=0&attempt={attempt}", wish, token=token)
+
+    assert sign().status == 200 and f"/mine/a/x?X-Amz-Algorithm" in sign().json["url"]
+    assert sign(bucket="mine-out", verb="put", key="any").status == 200
+    refused = [sign(key="b/x"), sign(key=""), sign(bucket="mine-out"), sign(verb="put"), sign(bucket="mine-out", verb="part", token=weir.token),
+               sign(attempt=2), sign(token=weir.token), sign(verb="delete"), sign(bucket="../mine")]
+    assert [r.status for r in refused] == [403] * len(refused)
+    assert weir.api("GET", f"/qarnot/node/buckets?task={number}&index=0&attempt=1").status == 403
+    assert weir.api("POST", f"/qarnot/tasks/{uuid}/abort").status == 200
 
 
 @pytest.mark.skipif(not ROOT or not shutil.which("busybox") or not (shutil.which("crun") or shutil.which("runc")),

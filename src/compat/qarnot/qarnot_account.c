@@ -13,7 +13,7 @@ void qarnot_account_settings(struct call *call)
     struct json_out j;
     call_json(call, &j);
     json_out_object(&j);
-    const char *storage = call->api->o.qarnot_storage;
+    const char *storage = call->api->o.qarnot.storage;
     json_out_kv_text(&j, "storage", storage != NULL && *storage != '\0' ? storage : NULL);
     json_out_end(&j);
     call_answer_json(call, 200);

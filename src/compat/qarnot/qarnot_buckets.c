@@ -17,8 +17,8 @@ const char *qarnot_buckets_text(const struct doc *map, const char *key)
 bool qarnot_buckets_on(const struct call *call)
 {
     const struct api_options *o = &call->api->o;
-    return o->qarnot_storage != NULL && *o->qarnot_storage != '\0' && o->qarnot_keys != NULL &&
-           *o->qarnot_keys != '\0';
+    return o->qarnot.storage != NULL && *o->qarnot.storage != '\0' && o->qarnot.keys != NULL &&
+           *o->qarnot.keys != '\0';
 }
 
 bool qarnot_buckets_name_ok(const char *name)

@@ -148,7 +148,7 @@ void qarnot_node_buckets(struct call *call)
 
 /* ---- signing ---- */
 
-struct wish {
+struct store_wish {
     const char *verb;
     const char *bucket;
     const char *key;
@@ -176,7 +176,8 @@ static const struct verb *verb_find(const char *name)
     return NULL;
 }
 
-static bool writes_to(const struct asked *asked, const struct doc *config, const struct wish *wish)
+static bool writes_to(const struct asked *asked, const struct doc *config,
+                      const struct store_wish *wish)
 {
     const char *bucket = qarnot_buckets_text(config, "bucket");
     const char *prefix = qarnot_buckets_text(config, "bucketPrefix");
@@ -197,7 +198,8 @@ static bool leads_elsewhere(const char *key)
 }
 
 /* Does the task name the bucket for this? */
-static bool allowed(const struct asked *asked, const struct verb *verb, const struct wish *wish)
+static bool allowed(const struct asked *asked, const struct verb *verb,
+                    const struct store_wish *wish)
 {
     if (!qarnot_buckets_name_ok(wish->bucket) || leads_elsewhere(wish->key)) {
         return false;
@@ -215,7 +217,7 @@ static bool allowed(const struct asked *asked, const struct verb *verb, const st
 }
 
 /* The parameters in the order that signatures want. */
-static const char *query_of(const struct wish *wish, struct arena *arena)
+static const char *query_of(const struct store_wish *wish, struct arena *arena)
 {
     struct buf out;
     buf_init(&out, 16 * 1024);
@@ -255,10 +257,10 @@ static const char *host_of(const char *url, struct arena *arena, const char **re
 }
 
 static const char *signed_url(const struct call *call, const struct verb *verb,
-                              const struct wish *wish, const struct sigv4_keys *keys)
+                              const struct store_wish *wish, const struct sigv4_keys *keys)
 {
     struct arena *arena = call_arena(call);
-    const char *url = call->api->o.qarnot_storage;
+    const char *url = call->api->o.qarnot.storage;
     const char *base;
     const char *host = host_of(url, arena, &base);
     const struct sigv4_header headers[] = {{"host", host}};
@@ -274,7 +276,7 @@ static const char *signed_url(const struct call *call, const struct verb *verb,
                                           .query = query_of(wish, arena),
                                           .headers = headers,
                                           .header_count = 1,
-                                          .region = call->api->o.qarnot_region,
+                                          .region = call->api->o.qarnot.region,
                                           .service = "s3",
                                           .time_s = call_now_ms(call) / 1000};
     buf_done(&path);
@@ -294,18 +296,18 @@ void qarnot_node_sign(struct call *call)
         return;
     }
     (void)doc_u64(doc_get(body, "part"), &part);
-    const struct wish wish = {.verb = qarnot_buckets_text(body, "verb"),
-                              .bucket = qarnot_buckets_text(body, "bucket"),
-                              .key = qarnot_buckets_text(body, "key"),
-                              .upload = qarnot_buckets_text(body, "upload"),
-                              .part = part};
+    const struct store_wish wish = {.verb = qarnot_buckets_text(body, "verb"),
+                                    .bucket = qarnot_buckets_text(body, "bucket"),
+                                    .key = qarnot_buckets_text(body, "key"),
+                                    .upload = qarnot_buckets_text(body, "upload"),
+                                    .part = part};
     const struct verb *verb = verb_find(wish.verb);
     if (verb == NULL || !qarnot_buckets_on(call) || !allowed(&asked, verb, &wish)) {
         call_failf(call, ERR_DENIED, "bucket",
                    "the task does not name the bucket '%.80s' for '%.20s'", wish.bucket, wish.verb);
         return;
     }
-    if (aws_keys_read(call->api->o.qarnot_keys, call_arena(call), &keys, &e) != ERR_OK) {
+    if (aws_keys_read(call->api->o.qarnot.keys, call_arena(call), &keys, &e) != ERR_OK) {
         call_fail(call, &e);
         return;
     }

@@ -230,7 +230,7 @@ void qarnot_pools_create(struct call *call)
         return;
     }
     const char *provider =
-        call->api->o.qarnot_provider != NULL ? call->api->o.qarnot_provider : "local";
+        call->api->o.qarnot.provider != NULL ? call->api->o.qarnot.provider : "local";
     const char *name = arena_fmt(call_arena(call), "qarnot-%08" PRIx32, randombytes_random());
     const struct doc *definition =
         definition_of(call, body, &(struct pool_names){name, provider, NULL});

@@ -162,6 +162,114 @@ static void a_task_goes_there_and_back(void **state)
     assert_null(doc_get(back, "resultsCount"));
 }
 
+static enum err spec_of(struct rig *rig, const char *more, bool buckets, struct task_spec *ret)
+{
+    struct error e;
+    const char *text = arena_fmt(&rig->arena,
+                                 "{\"profile\":\"p\",\"instanceCount\":1,\"constants\":[{\"key\":"
+                                 "\"DOCKER_CMD\",\"value\":\"x\"}],%s}",
+                                 more);
+    return qarnot_spec_task(rig->core, parse(rig, text), buckets, &rig->arena, ret, &e);
+}
+
+static void buckets_are_named_well_or_refused(void **state)
+{
+    struct rig *rig = *state;
+    static const char *const good[] = {
+        "\"resultBucket\":\"out\",\"resultsWhitelist\":\"[0-9]+$\"",
+        "\"resourceBuckets\":[\"a\",\"b\"]",
+        "\"advancedResourceBuckets\":[{\"bucketName\":\"a\",\"filtering\":{\"prefixFiltering\":{"
+        "\"prefix\":\"x/\"}},\"resourcesTransformation\":{},\"cacheTTLSec\":null}]",
+    };
+    static const char *const bad[] = {
+        "\"resultBucket\":\"a/b\"",
+        "\"resultBucket\":\"..\"",
+        "\"resultBucket\":\"o\",\"resultsWhitelist\":\"(\"",
+        "\"resultBucket\":\"o\",\"resultsBlacklist\":\"\\\\d\"",
+        "\"resourceBuckets\":[7]",
+        "\"advancedResourceBuckets\":[{\"bucketName\":\"a\",\"filtering\":{\"other\":{}}}]",
+        "\"advancedResourceBuckets\":[{\"bucketName\":null}]",
+    };
+    struct task_spec spec;
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        assert_int_equal(spec_of(rig, good[i], true, &spec), ERR_OK);
+        assert_int_equal(spec.mount_count, 2);
+        assert_string_equal(spec.mounts[0], "job:/job");
+        assert_string_equal(spec.mounts[1], "buckets:/qarnot");
+        assert_int_not_equal(spec_of(rig, good[i], false, &spec), ERR_OK); /* there is no store */
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_int_not_equal(spec_of(rig, bad[i], true, &spec), ERR_OK);
+    }
+    assert_int_equal(spec_of(rig, "\"resultBucket\":null", false, &spec), ERR_OK);
+    assert_int_equal(spec.mount_count, 1);
+}
+
+static void a_resource_may_be_read_below_its_prefix_alone(void **state)
+{
+    struct rig *rig = *state;
+    const struct doc *kept =
+        parse(rig, "{\"resourceBuckets\":[\"whole\"],\"advancedResourceBuckets\":[{\"bucketName\":"
+                   "\"part\",\"filtering\":{\"prefixFiltering\":{\"prefix\":\"a/\"}}}],"
+                   "\"resultBucket\":\"out\"}");
+    assert_true(qarnot_buckets_allow(kept, "whole", "any"));
+    assert_true(qarnot_buckets_allow(kept, "part", "a/b"));
+    assert_false(qarnot_buckets_allow(kept, "part", "b"));
+    assert_false(qarnot_buckets_allow(kept, "part", ""));
+    assert_false(qarnot_buckets_allow(kept, "out", "any"));
+    assert_true(qarnot_buckets_in(kept) && qarnot_buckets_out(kept));
+}
+
+/* What Weir keeps beside the body comes back as it was, and the client can neither set nor see it. */
+static void what_is_kept_beside_the_body_stays_there(void **state)
+{
+    struct rig *rig = *state;
+    struct error e;
+    struct qarnot_extra extra;
+    struct buf out;
+    struct json_out j;
+    const char *text;
+    const struct doc *body =
+        parse(rig, "{\"name\":\"n\",\"weir\":{\"words\":\"set by the client\"}}");
+    assert_int_equal(qarnot_fields_keep(body, NULL, &rig->arena, &text, &e), ERR_OK);
+    assert_string_equal(text, "{\"name\":\"n\"}");
+    const struct qarnot_extra first = {.refreshed = 2,
+                                       .results = 3,
+                                       .words = "why",
+                                       .periodic = parse(rig, "{\"interval\":9}"),
+                                       .snapshot_last = 7,
+                                       .snapshot_count = 1,
+                                       .snapshots = {{.id = 7,
+                                                      .asked_ms = 1000,
+                                                      .seen_ms = 2000,
+                                                      .config = parse(rig, "{\"bucket\":\"b\"}"),
+                                                      .waits = "0-2",
+                                                      .bytes = 5,
+                                                      .words = ""}}};
+    assert_int_equal(qarnot_fields_keep(body, &first, &rig->arena, &text, &e), ERR_OK);
+    const struct doc *kept = qarnot_fields_kept(&rig->arena, text);
+    qarnot_extra_read(kept, &extra);
+    assert_int_equal(extra.refreshed, 2);
+    assert_int_equal(extra.results, 3);
+    assert_string_equal(extra.words, "why");
+    assert_non_null(extra.periodic);
+    assert_int_equal(extra.snapshot_last, 7);
+    assert_int_equal(extra.snapshot_count, 1);
+    assert_int_equal(extra.snapshots[0].id, 7);
+    assert_int_equal(extra.snapshots[0].asked_ms, 1000);
+    assert_int_equal(extra.snapshots[0].seen_ms, 2000);
+    assert_string_equal(extra.snapshots[0].waits, "0-2");
+    assert_int_equal(extra.snapshots[0].bytes, 5);
+    assert_string_equal(qarnot_buckets_text(extra.snapshots[0].config, "bucket"), "b");
+    buf_init(&out, 4096);
+    json_out_init(&j, &out);
+    json_out_object(&j);
+    qarnot_fields_echo(&j, kept, (const char *const[]){NULL});
+    json_out_end(&j);
+    assert_string_equal(buf_text(&out), "{\"name\":\"n\"}");
+    buf_done(&out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -169,6 +277,9 @@ int main(void)
         cmocka_unit_test(ranges_count_and_name_their_numbers),
         cmocka_unit_test_setup_teardown(settings_that_cannot_be_honoured_are_refused, begin, end),
         cmocka_unit_test_setup_teardown(a_task_goes_there_and_back, begin, end),
+        cmocka_unit_test_setup_teardown(buckets_are_named_well_or_refused, begin, end),
+        cmocka_unit_test_setup_teardown(a_resource_may_be_read_below_its_prefix_alone, begin, end),
+        cmocka_unit_test_setup_teardown(what_is_kept_beside_the_body_stays_there, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -47,6 +47,7 @@ static void echo(struct far *far, struct http_request *request)
         buf_addf(&out, "|%s", value != NULL ? value : "");
     }
     buf_addf(&out, "|%s", http_request_body(request).p);
+    http_request_answer_header(request, "ETag", "\"a tag\"");
     http_request_answer(request, 200, "text/plain", (struct str){buf_text(&out), out.len});
     buf_done(&out);
 }
@@ -207,6 +208,15 @@ static void method_headers_and_body_arrive(void **state)
                              .headers = more};
     assert_int_equal(call(p, &post), ERR_OK);
     assert_string_equal(p->reply.body.p, "POST /echo 1|Bearer secret|key|application/json|41|{}");
+    const struct http_call put = {.method = "PUT",
+                                  .path = "/echo",
+                                  .body = str_of("x"),
+                                  .content_type = "application/octet-stream"};
+    assert_int_equal(call(p, &put), ERR_OK);
+    assert_string_equal(p->reply.body.p, "PUT /echo 1|Bearer secret||application/octet-stream||x");
+    assert_string_equal(p->reply.etag, "\"a tag\"");
+    assert_int_equal(call(p, &(struct http_call){.method = "PUT", .path = "/echo"}), ERR_OK);
+    assert_string_equal(p->reply.body.p, "PUT /echo 1|Bearer secret||||");
     assert_int_equal(call(p, &(struct http_call){.method = "DELETE", .path = "/echo"}), ERR_OK);
     assert_string_equal(p->reply.body.p, "DELETE /echo 1|Bearer secret||||");
     assert_int_equal(call(p, &(struct http_call){.method = "HEAD", .path = "/echo"}), ERR_OK);
