@@ -41,8 +41,8 @@ struct start_child {
 
 struct guild_told guild_start_tell(const struct guild_start *start, struct guild_told told)
 {
-    if (start->said != NULL) {
-        *start->said = told;
+    if (start->shared != NULL) {
+        start->shared->said = told;
     }
     if (start->told >= 0) {
         (void)!write(start->told, &told, sizeof told);
@@ -102,8 +102,8 @@ struct spawned {
 };
 
 /* `streams`: the pipes of the run. Their write ends are closed here once the child has them. */
-static enum err spawn(struct start_child *child, int streams[2][2], bool records,
-                      struct spawned *ret, struct error *e)
+static enum err spawn(struct start_child *child, const struct guild_start *start,
+                      int streams[2][2], struct spawned *ret, struct error *e)
 {
     int gate[2];
     int trouble[2];
@@ -123,6 +123,9 @@ static enum err spawn(struct start_child *child, int streams[2][2], bool records
     if (pid < 0) {
         return fail_errno(e, ERR_IO, errno, "cannot start a process");
     }
+    if (start->shared != NULL) {
+        start->shared->child = pid;
+    }
     (void)close(gate[0]);
     (void)close(trouble[1]);
     for (int i = 0; i < 2; i++) {
@@ -134,7 +137,7 @@ static enum err spawn(struct start_child *child, int streams[2][2], bool records
         .process = {.pid = pid,
                     .pidfd = (int)syscall(SYS_pidfd_open, pid, 0),
                     .streams = {streams[0][0], streams[1][0]},
-                    .records = records},
+                    .records = child->staged != NULL},
         .gate = gate[1],
         .trouble = trouble[0],
     };
@@ -237,7 +240,7 @@ static struct guild_told native_run(const struct guild_run *run, const struct gu
     }
     child.env = env;
     r = attributes_begin(run, env, arena, &e);
-    r = r == ERR_OK ? spawn(&child, streams, true, &spawned, &e) : r;
+    r = r == ERR_OK ? spawn(&child, start, streams, &spawned, &e) : r;
     if (r != ERR_OK) {
         guild_home_unlock(lock);
         return failed(start, &e);
@@ -355,7 +358,7 @@ static struct guild_told guild_run(const struct guild_run *run, const struct gui
         return guild_start_tell(start, (struct guild_told){.kind = GUILD_TOLD_GONE});
     }
     struct start_child child = {.argv = guild_argv(run, start, arena), .env = env};
-    if (r == ERR_OK && spawn(&child, streams, false, &spawned, &e) != ERR_OK) {
+    if (r == ERR_OK && spawn(&child, start, streams, &spawned, &e) != ERR_OK) {
         guild_home_unlock(lock);
         r = e.code;
     }

@@ -10,6 +10,8 @@
 #include "base/arena.h"
 #include "compat/guild/guild_run.h"
 
+#include <sys/types.h>
+
 enum guild_told_kind {
     GUILD_TOLD_STARTED = 'S', /* the run is taken; the value is the process */
     GUILD_TOLD_GONE = 'G',    /* the run was not staged any more: nothing was done */
@@ -24,11 +26,17 @@ struct guild_told {
     char text[ERROR_TEXT_MAX];
 };
 
+/* What a starter shares with its guard: the only memory that both have. */
+struct guild_shared {
+    struct guild_told said; /* the last thing told; kind 0: nothing yet */
+    pid_t child;            /* the process that is, or becomes, the run; 0: none yet */
+};
+
 struct guild_start {
     const char *home;
     const char *gpus;        /* devices for a run that chose none; NULL: as staged */
     const char *guild;       /* the program `guild`; NULL: found by the run's command or on PATH */
-    struct guild_told *said; /* gets the last thing told, too; NULL: nothing does */
+    struct guild_shared *shared; /* what the starter shares with its guard; NULL: there is no guard */
     int told;                /* where a struct guild_told is written for each step; -1: nowhere */
 };
 
