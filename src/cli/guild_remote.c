@@ -66,6 +66,12 @@ enum err guild_remote_open(struct guild_session *session, struct guild_remote **
     if (r == ERR_UNREACHABLE) {
         return ERR_OK;
     }
+    if (r == ERR_OK && session->flags.devices.count > 0) {
+        return fail(e, ERR_USAGE,
+                    "devices= is for runs on this machine, and Weir at %.80s hands out the GPUs of "
+                    "its nodes itself; here=yes starts runs here",
+                    cli->login.url);
+    }
     const ssize_t len = readlink("/proc/self/exe", program, sizeof program - 1);
     if (r != ERR_OK || len <= 0) {
         return r != ERR_OK ? fail_in(e, "Weir at %.80s", cli->login.url)
@@ -137,6 +143,9 @@ static void body_write(struct guild_session *session, const struct guild_entry *
     if (session->flags.guild != NULL) {
         json_out_text(&j, "--guild");
         json_out_text(&j, session->flags.guild);
+    }
+    if (session->flags.wait_for_running) {
+        json_out_text(&j, "--alone");
     }
     json_out_end(&j);
     if (session->flags.pool != NULL) {
