@@ -215,8 +215,7 @@ static void session_done(struct guild_session *session)
         struct guild_entry *entry = session->entries.at[i];
         entry->pid = 0; /* a starter that still works is not waited for */
         guild_runner_done(entry);
-        arena_done(&entry->arena);
-        free(entry);
+        guild_look_free(entry);
     }
     vec_done(&session->entries);
     map_free(session->index);
@@ -244,6 +243,7 @@ static int guild_run(struct cli *cli)
     guild_log_init();
     guild_screen_open();
     head_say(&session);
+    guild_look_orphans(&session);
     if (!session_loop(&session, signals)) {
         if (session.remote != NULL) {
             guild_remote_withdraw(&session);
@@ -270,6 +270,13 @@ int cmd_guild_watch(struct cli *cli)
 
 /* ---- the command of a task ---- */
 
+/* The GPUs that a running Weir gave to this task; NULL: none, or this is no task. */
+static const char *task_devices(void)
+{
+    const char *devices = getenv("WEIR_TASK_ID") == NULL ? NULL : getenv("CUDA_VISIBLE_DEVICES");
+    return devices == NULL || *devices == '\0' ? NULL : devices;
+}
+
 int cmd_guild_start(struct cli *cli)
 {
     struct error e;
@@ -289,12 +296,16 @@ int cmd_guild_start(struct cli *cli)
     const struct guild_start start = {
         .home = home,
         .gpus = args_text(&cli->args, "gpus"),
+        .devices = task_devices(),
+        .alone = args_has(&cli->args, "alone"),
         .guild = args_text(&cli->args, "guild"),
         .told = -1,
     };
     const struct guild_told last = guild_start_run(&run, &start, &cli->arena);
     if (last.kind == GUILD_TOLD_FAILED) {
         context_say("weir: run %s stays staged: %s", id, last.text);
+    } else if (last.kind == GUILD_TOLD_BUSY) {
+        context_say("weir: run %s stays staged: other runs run: %s", id, last.text);
     } else if (last.kind == GUILD_TOLD_GONE) {
         context_say("weir: run %s is not staged any more", id);
     }

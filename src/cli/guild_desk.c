@@ -124,8 +124,8 @@ void guild_desk_free(struct guild_desk *desk)
 
 /* ---- runs ---- */
 
-static enum err needs_check(const struct guild_desk *desk, const struct guild_needs *needs,
-                            struct error *e)
+enum err guild_desk_check(const struct guild_desk *desk, const struct guild_needs *needs,
+                          struct error *e)
 {
     for (size_t i = 0; i < needs->count; i++) {
         const struct guild_need *has = guild_needs_find(&desk->resources, needs->at[i].name);
@@ -143,7 +143,7 @@ enum err guild_desk_submit(struct guild_desk *desk, const struct guild_needs *ne
 {
     struct named_amount amounts[GUILD_NEEDS_MAX];
     uint32_t count = 0;
-    enum err r = needs_check(desk, needs, e);
+    enum err r = guild_desk_check(desk, needs, e);
     if (r != ERR_OK) {
         return r;
     }

@@ -15,7 +15,11 @@ struct guild_desk;
 struct guild_desk *guild_desk_new(uint32_t workers, const struct guild_needs *resources);
 void guild_desk_free(struct guild_desk *desk);
 
-/* Queues a run. `needs` must name resources of the desk only. ERR_NEVER: the desk has less than the run needs. *ret_task is above 0. */
+/* ERR_NEVER: the desk has less than a run needs. `needs` must name resources of the desk only. */
+must_use enum err guild_desk_check(const struct guild_desk *desk, const struct guild_needs *needs,
+                                   struct error *e);
+
+/* Queues a run whose needs guild_desk_check() accepts. ERR_NEVER: the scheduler refuses it. *ret_task is above 0. */
 must_use enum err guild_desk_submit(struct guild_desk *desk, const struct guild_needs *needs,
                                     uint64_t *ret_task, struct error *e);
 

@@ -115,6 +115,26 @@ static enum err resources_read(struct cli *cli, struct guild_flags *flags, struc
     return ERR_OK;
 }
 
+/* `devices` offers a resource by which runs say how many they need. */
+static enum err devices_read(struct cli *cli, struct guild_flags *flags, struct error *e)
+{
+    bool ignored;
+    const char *text = value_of(cli, "devices");
+    if (text == NULL) {
+        return ERR_OK;
+    }
+    if (guild_needs_find(&flags->resources, guild_devices_resource) != NULL) {
+        return fail(e, ERR_USAGE, "devices and resources='%s=…' are both given; one would do",
+                    guild_devices_resource);
+    }
+    enum err r = guild_devices_read(text, &cli->arena, &flags->devices, e);
+    const char *offer =
+        arena_fmt(&cli->arena, "%s=%zu", guild_devices_resource, flags->devices.count);
+    r = r == ERR_OK ? guild_needs_add(&flags->resources, str_of(offer), &cli->arena, &ignored, e)
+                    : r;
+    return r == ERR_OK ? ERR_OK : ERR_USAGE;
+}
+
 static enum err order_read(struct cli *cli, bool *ret_fifo, struct error *e)
 {
     const char *order = value_of(cli, "order");
@@ -130,6 +150,8 @@ enum err guild_flags_read(struct cli *cli, struct guild_flags *ret, struct error
     uint64_t workers = cores();
     enum err r = words_check(cli, e);
     r = r == ERR_OK ? resources_read(cli, &flags, e) : r;
+    r = r == ERR_OK ? devices_read(cli, &flags, e) : r;
+    r = r == ERR_OK ? switch_read(cli, "restage", &flags.restage, e) : r;
     r = r == ERR_OK ? number_read(cli, "workers", WORKERS_MAX, &workers, &flags.workers_given, e)
                     : r;
     r = r == ERR_OK ? order_read(cli, &flags.fifo, e) : r;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "cli/context.h"
+#include "cli/guild_devices.h"
 #include "compat/guild/guild_needs.h"
 
 struct guild_flags {
@@ -16,7 +17,10 @@ struct guild_flags {
     bool fifo;
     bool wait_for_running;
     int64_t poll_ms;
-    const char *gpus;  /* NULL: not given */
+    const char *gpus; /* NULL: not given */
+    struct guild_devices
+        devices;  /* that this command hands out to runs with a tag dask:gpu=N; count 0: none */
+    bool restage; /* runs that a killed queue has left pending are made staged again */
     const char *guild; /* NULL: not given */
     const char *pool;  /* of a running Weir; NULL: its default */
     bool here;         /* never talks to a running Weir */

@@ -3,26 +3,86 @@
  * Surprising: a run whose inputs come from a staged run is not shown to the scheduler before that run has completed. Guild itself would
  * start both at once, and the second would find no files.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "base/mem.h"
 #include "base/sort.h"
 #include "cli/guild_log.h"
 #include "cli/guild_remote.h"
 #include "cli/guild_look.h"
+#include "cli/guild_pass.h"
 #include "compat/guild/guild_home.h"
+#include "compat/guild/guild_orphans.h"
 #include "compat/guild/guild_words.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum { NAMES_TEXT_MAX = 2000, JUDGE_AGAIN_S = 2 };
+enum { JUDGE_AGAIN_S = 2, FAILED_AGAIN_S = 30, FAILURES_MAX = 7 };
 
-void guild_look_leave(struct guild_session *session, struct guild_entry *entry, bool warn,
-                      const char *why)
+void guild_look_leave(struct guild_entry *entry, bool warn, const char *why)
 {
     entry->stage = GUILD_STAGE_LEFT;
     if (entry->said == NULL || strcmp(entry->said, why) != 0) {
-        entry->said = arena_str(&session->cli->arena, why);
+        free(entry->said);
+        entry->said = xstrdup(why);
         guild_log(warn ? GUILD_WARNING : GUILD_INFO, "%s", why);
     }
+}
+
+static int64_t now_s(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec;
+}
+
+void guild_look_failed(struct guild_session *session, struct guild_entry *entry,
+                       const struct guild_told *told)
+{
+    const bool locked = told->value == ERR_TIMEOUT;
+    guild_look_leave(entry, true,
+                     locked ? told->text
+                            : arena_fmt(&entry->arena, "Ignorning staged run %s (%s)",
+                                        entry->run.id, told->text));
+    entry->failed = true;
+    if (!session->flags.once) {
+        entry->judge_at_s = now_s() + ((int64_t)FAILED_AGAIN_S << entry->failures);
+        entry->failures += entry->failures < FAILURES_MAX ? 1 : 0;
+    } else if (locked && guild_pass_busy(session)) {
+        entry->judge_at_s = now_s(); /* our own runs may have held the lock */
+    } else {
+        entry->judge_at_s = INT64_MAX;
+    }
+}
+
+void guild_look_wait(struct guild_entry *entry, const char *names)
+{
+    guild_look_leave(entry, false,
+                     arena_fmt(&entry->arena,
+                               "Found staged run %s (waiting for runs to finish: %s)",
+                               entry->run.id, names));
+}
+
+void guild_look_orphans(const struct guild_session *session)
+{
+    struct error e;
+    struct arena arena;
+    struct guild_ids orphans;
+    const bool restage = session->flags.restage;
+    arena_init(&arena);
+    enum err r = restage ? guild_orphans_restage(session->flags.home, &arena, &orphans, &e)
+                         : guild_orphans_find(session->flags.home, &arena, &orphans, &e);
+    if (r != ERR_OK) {
+        guild_log(GUILD_WARNING, "%s", e.text);
+    }
+    for (size_t i = 0; r == ERR_OK && i < orphans.count; i++) {
+        guild_log(GUILD_INFO,
+                  restage
+                      ? "Run %s was pending without a queue and is staged again"
+                      : "Run %s is pending and no queue has it; restage=yes makes it staged again",
+                  orphans.at[i]);
+    }
+    arena_done(&arena);
 }
 
 /* ---- what a run waits for ---- */
@@ -67,12 +127,12 @@ static bool inputs_ready(struct guild_session *session, struct guild_entry *entr
                 : guild_home_status(&arena, guild_home_run_dir(&arena, session->flags.home, id));
         ready = status == GUILD_COMPLETED;
         if (status == GUILD_ERROR || status == GUILD_TERMINATED) {
-            guild_look_leave(session, entry, true,
+            guild_look_leave(entry, true,
                              arena_fmt(&arena, "Ignorning staged run %s (needs run %s, which %s)",
                                        entry->run.id, id,
                                        status == GUILD_ERROR ? "failed" : "was terminated"));
         } else if (!ready) {
-            guild_look_leave(session, entry, false,
+            guild_look_leave(entry, false,
                              arena_fmt(&arena,
                                        "Found staged run %s (waiting for runs to finish: %s)",
                                        entry->run.id, id));
@@ -82,25 +142,21 @@ static bool inputs_ready(struct guild_session *session, struct guild_entry *entr
     return ready;
 }
 
-/* With wait-for-running, nothing starts beside a run of others. */
+/* With wait-for-running, nothing starts beside another run: neither one that runs, nor one that is about to. */
 static bool others_run(struct guild_session *session, struct guild_entry *entry)
 {
     struct arena arena;
-    struct guild_ids running;
-    const char *names = "";
     arena_init(&arena);
-    enum err r = guild_home_runs(session->flags.home, 1U << GUILD_RUNNING, &arena, &running, NULL);
-    for (size_t i = 0; r == ERR_OK && i < running.count && strlen(names) < NAMES_TEXT_MAX; i++) {
-        const char *dir = guild_home_run_dir(&arena, session->flags.home, running.at[i]);
-        if (!guild_run_is_queue(&arena, dir)) {
-            names = arena_fmt(&arena, "%s%s%s", names, *names == '\0' ? "" : ", ", running.at[i]);
+    const char *names = guild_run_others(&arena, session->flags.home);
+    for (size_t i = 0; *names == '\0' && i < session->entries.count; i++) {
+        const struct guild_entry *other = session->entries.at[i];
+        if (other->stage >= GUILD_STAGE_QUEUED && other->stage < GUILD_STAGE_DONE) {
+            names = other->id;
         }
     }
     const bool any = *names != '\0';
     if (any) {
-        guild_look_leave(session, entry, false,
-                         arena_fmt(&arena, "Found staged run %s (waiting for runs to finish: %s)",
-                                   entry->run.id, names));
+        guild_look_wait(entry, names);
     }
     arena_done(&arena);
     return any;
@@ -116,8 +172,8 @@ static bool gpus_match(struct guild_session *session, struct guild_entry *entry)
         return true;
     }
     guild_look_leave(
-        session, entry, false,
-        arena_fmt(&session->cli->arena,
+        entry, false,
+        arena_fmt(&entry->arena,
                   "Ignorning staged run %s (GPU spec mismatch: run is %s, queue is %s)",
                   entry->run.id, theirs, ours));
     return false;
@@ -125,7 +181,7 @@ static bool gpus_match(struct guild_session *session, struct guild_entry *entry)
 
 static bool names_known(struct guild_session *session, struct guild_entry *entry)
 {
-    struct arena *arena = &session->cli->arena;
+    struct arena *arena = &entry->arena;
     const char *missing = "";
     for (size_t i = 0; i < entry->run.needs.count; i++) {
         const char *name = entry->run.needs.at[i].name;
@@ -138,31 +194,52 @@ static bool names_known(struct guild_session *session, struct guild_entry *entry
         return true;
     }
     guild_look_leave(
-        session, entry, false,
+        entry, false,
         arena_fmt(arena, "Ignorning staged run %s (requires resources not defined for cluster: %s)",
                   entry->run.id, missing));
     return false;
+}
+
+/* True when the scheduler has as much as the run needs. */
+static bool fits(struct guild_session *session, struct guild_entry *entry)
+{
+    struct error e;
+    const struct guild_needs needs = guild_remote_needs(session, &entry->run.needs);
+    enum err r = guild_desk_check(session->desk, &needs, &e);
+    r = r == ERR_OK ? guild_devices_check(&session->flags.devices, &needs, &e) : r;
+    if (r != ERR_OK) {
+        guild_look_leave(
+            entry, true,
+            arena_fmt(&entry->arena, "Ignorning staged run %s (%s)", entry->run.id, e.text));
+    }
+    return r == ERR_OK;
+}
+
+/* Warns of parts without `=` in the run's tags, once. */
+static void ignored_say(struct guild_entry *entry)
+{
+    for (size_t i = 0; !entry->warned && i < entry->run.ignored_count; i++) {
+        guild_log(GUILD_WARNING,
+                  "Ignoring invalid dask resources spec %s: parts must be in format KEY=VAL",
+                  guild_words_repr(&entry->arena, str_of(entry->run.ignored[i])));
+    }
+    entry->warned |= entry->run.ignored_count > 0;
 }
 
 /* Reads a run anew, and decides whether the scheduler may have it. */
 static void judge(struct guild_session *session, struct guild_entry *entry)
 {
     struct error e;
-    const char *id = arena_str(&session->cli->arena, entry->run.id);
     arena_clear(&entry->arena);
-    if (guild_run_read(session->flags.home, id, &entry->arena, &entry->run, &e) != ERR_OK) {
+    if (guild_run_read(session->flags.home, entry->id, &entry->arena, &entry->run, &e) != ERR_OK) {
         guild_look_leave(
-            session, entry, true,
-            arena_fmt(&session->cli->arena, "Ignorning staged run %s (%s)", id, e.text));
+            entry, true,
+            arena_fmt(&entry->arena, "Ignorning staged run %s (%s)", entry->id, e.text));
         return;
     }
-    if (entry->run.ignored != NULL && !entry->warned) {
-        entry->warned = true;
-        guild_log(GUILD_WARNING,
-                  "Ignoring invalid dask resources spec %s: parts must be in format KEY=VAL",
-                  guild_words_repr(&entry->arena, str_of(entry->run.ignored)));
-    }
-    if (gpus_match(session, entry) && names_known(session, entry) && inputs_ready(session, entry) &&
+    ignored_say(entry);
+    if (gpus_match(session, entry) && names_known(session, entry) && fits(session, entry) &&
+        inputs_ready(session, entry) &&
         !(session->flags.wait_for_running && others_run(session, entry))) {
         entry->stage = GUILD_STAGE_QUEUED;
         entry->announced = false;
@@ -173,12 +250,12 @@ static void judge(struct guild_session *session, struct guild_entry *entry)
 static bool judge_due(const struct guild_session *session, struct guild_entry *entry)
 {
     const bool own = entry->run.upstream_count == 0 && !session->flags.wait_for_running;
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    if (entry->stage == GUILD_STAGE_LEFT && own && now.tv_sec < entry->judge_at_s) {
+    const int64_t now = now_s();
+    if (entry->stage == GUILD_STAGE_LEFT && (own || entry->failed) && now < entry->judge_at_s) {
         return false;
     }
-    entry->judge_at_s = now.tv_sec + JUDGE_AGAIN_S;
+    entry->failed = false;
+    entry->judge_at_s = now + JUDGE_AGAIN_S;
     return true;
 }
 
@@ -191,8 +268,9 @@ static struct guild_entry *entry_new(struct guild_session *session, const char *
     entry->told = -1;
     entry->streams[0] = -1;
     entry->streams[1] = -1;
-    entry->run.id = arena_str(&session->cli->arena, id);
-    entry->run.dir = guild_home_run_dir(&session->cli->arena, session->flags.home, id);
+    (void)str_copy(entry->id, sizeof entry->id, id);
+    entry->run.id = entry->id;
+    entry->run.dir = guild_home_run_dir(&entry->arena, session->flags.home, id);
     (void)map_put(session->index, id, strlen(id), entry);
     vec_push(&session->entries, entry);
     return entry;
@@ -232,6 +310,45 @@ static int entry_compare(const void *a, const void *b)
     return strcmp(x->run.id, y->run.id);
 }
 
+void guild_look_free(struct guild_entry *entry)
+{
+    arena_done(&entry->arena);
+    free(entry->said);
+    free(entry);
+}
+
+/* Forgets the runs that are over and not staged again. */
+static void over_forget(struct guild_session *session)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < session->entries.count; i++) {
+        struct guild_entry *entry = session->entries.at[i];
+        if (entry->stage == GUILD_STAGE_DONE && !entry->seen) {
+            (void)map_remove(session->index, entry->id, strlen(entry->id));
+            guild_look_free(entry);
+        } else {
+            session->entries.at[kept++] = entry;
+        }
+    }
+    session->entries.count = kept;
+}
+
+/* New runs in the order of their staging, behind the known ones. */
+static void new_order(struct guild_session *session, size_t known, struct arena *arena)
+{
+    for (size_t i = known; i < session->entries.count; i++) {
+        struct guild_entry *entry = session->entries.at[i];
+        entry->run.started_us = guild_run_started(arena, entry->run.dir);
+    }
+    if (session->entries.count > known + 1) {
+        sort_items(session->entries.at + known, session->entries.count - known,
+                   sizeof *session->entries.at, entry_compare);
+    }
+    for (size_t i = known; i < session->entries.count; i++) {
+        session->entries.at[i]->order = ++session->orders;
+    }
+}
+
 void guild_look_scan(struct guild_session *session)
 {
     struct error e;
@@ -250,24 +367,16 @@ void guild_look_scan(struct guild_session *session)
     for (size_t i = 0; i < staged.count; i++) {
         found(session, staged.at[i]);
     }
-    for (size_t i = known; i < session->entries.count; i++) {
-        struct guild_entry *entry = session->entries.at[i];
-        entry->run.started_us = guild_run_started(&arena, entry->run.dir);
-    }
-    if (session->entries.count > known + 1) {
-        sort_items(session->entries.at + known, session->entries.count - known,
-                   sizeof *session->entries.at, entry_compare);
-    }
+    new_order(session, known, &arena);
     for (size_t i = 0; i < session->entries.count; i++) {
         struct guild_entry *entry = session->entries.at[i];
-        entry->order = (uint32_t)i + 1;
         if (!entry->seen && entry->stage < GUILD_STAGE_TAKING) {
             lost(session, entry);
-        } else if (entry->stage <= GUILD_STAGE_LEFT && !entry->retaken &&
-                   judge_due(session, entry)) {
+        } else if (entry->stage <= GUILD_STAGE_LEFT && judge_due(session, entry)) {
             judge(session, entry);
         }
     }
+    over_forget(session);
     session->scanned = true;
     arena_done(&arena);
 }

@@ -24,6 +24,7 @@ static void task_over(struct guild_session *session, struct guild_entry *entry, 
         entry->task = 0;
     }
     entry->remote = 0;
+    guild_devices_give(&session->flags.devices, entry->order);
     guild_runner_done(entry);
     session->again = true;
     session->ended = true;
@@ -38,17 +39,19 @@ void guild_pass_step(struct guild_session *session, struct guild_entry *entry,
         guild_screen_started(entry->order);
         guild_desk_started(session->desk, entry->task);
         entry->stage = GUILD_STAGE_RUNNING;
+        entry->failures = 0;
         session->processed++;
         return;
     case GUILD_TOLD_GONE:
         guild_log(GUILD_INFO, "Run %s was started by another queue", entry->run.id);
         break;
-    case GUILD_TOLD_FAILED:
-        entry->retaken = true;
+    case GUILD_TOLD_BUSY:
         task_over(session, entry, 1);
-        guild_look_leave(session, entry, true,
-                         arena_fmt(&session->cli->arena, "Ignorning staged run %s (%s)",
-                                   entry->run.id, told->text));
+        guild_look_wait(entry, told->text);
+        return;
+    case GUILD_TOLD_FAILED:
+        task_over(session, entry, 1);
+        guild_look_failed(session, entry, told);
         return;
     case GUILD_TOLD_ENDED:
         guild_runner_rest(entry);
@@ -109,7 +112,7 @@ static void start(struct guild_session *session, struct guild_entry *entry)
     enum err r = session->remote != NULL ? guild_remote_send(session, entry, &e)
                                          : guild_runner_send(session, entry, &e);
     if (r != ERR_OK) {
-        struct guild_told told = {.kind = GUILD_TOLD_FAILED};
+        struct guild_told told = {.kind = GUILD_TOLD_FAILED, .value = (int32_t)e.code};
         (void)str_copy(told.text, sizeof told.text, e.text);
         guild_pass_step(session, entry, &told);
     } else if (session->remote == NULL && guild_runner_await(entry)) {
@@ -126,8 +129,8 @@ static void submit(struct guild_session *session, struct guild_entry *entry)
         entry->stage = GUILD_STAGE_WAITING;
     } else {
         guild_look_leave(
-            session, entry, true,
-            arena_fmt(&session->cli->arena, "Ignorning staged run %s (%s)", entry->run.id, e.text));
+            entry, true,
+            arena_fmt(&entry->arena, "Ignorning staged run %s (%s)", entry->run.id, e.text));
     }
 }
 
@@ -174,9 +177,9 @@ static void decide(struct guild_session *session)
     grants_take(session);
 }
 
-static void scheduling_say(struct guild_session *session, struct guild_entry *entry)
+static void scheduling_say(struct guild_entry *entry)
 {
-    const char *needs = guild_needs_text(&entry->run.needs, &session->cli->arena);
+    const char *needs = guild_needs_text(&entry->run.needs, &entry->arena);
     entry->announced = true;
     if (*needs == '\0') {
         guild_log(GUILD_INFO, "Scheduling run %s", entry->run.id);
@@ -206,7 +209,7 @@ static void new_start(struct guild_session *session)
             (entry->stage != GUILD_STAGE_QUEUED && entry->stage != GUILD_STAGE_WAITING)) {
             continue;
         }
-        scheduling_say(session, entry);
+        scheduling_say(entry);
         if (held != NULL) {
             start(session, held);
             held = NULL;

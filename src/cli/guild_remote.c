@@ -19,13 +19,15 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { NAMES_MAX = 256, BODY_MAX = 65536, CHUNK_BYTES = 65536 };
+/* Of many tasks the server is asked about a tenth at a time. */
+enum { NAMES_MAX = 256, BODY_MAX = 65536, CHUNK_BYTES = 65536, ASKED_ALWAYS_MAX = 20, TURNS = 10 };
 
 struct guild_remote {
     const char *names[NAMES_MAX]; /* of resources of the pool's nodes */
     size_t name_count;
     const char *program; /* path of this program */
     const char *url;
+    size_t looks; /* as many were done */
 };
 
 static void names_take(struct guild_session *session, struct guild_remote *remote,
@@ -65,6 +67,12 @@ enum err guild_remote_open(struct guild_session *session, struct guild_remote **
     enum err r = api_get(cli, &cli->arena, "/nodes?limit=1000", &reply, e);
     if (r == ERR_UNREACHABLE) {
         return ERR_OK;
+    }
+    if (r == ERR_OK && session->flags.devices.count > 0) {
+        return fail(e, ERR_USAGE,
+                    "devices= is for runs on this machine, and Weir at %.80s hands out the GPUs of "
+                    "its nodes itself; here=yes starts runs here",
+                    cli->login.url);
     }
     const ssize_t len = readlink("/proc/self/exe", program, sizeof program - 1);
     if (r != ERR_OK || len <= 0) {
@@ -137,6 +145,9 @@ static void body_write(struct guild_session *session, const struct guild_entry *
     if (session->flags.guild != NULL) {
         json_out_text(&j, "--guild");
         json_out_text(&j, session->flags.guild);
+    }
+    if (session->flags.wait_for_running) {
+        json_out_text(&j, "--alone");
     }
     json_out_end(&j);
     if (session->flags.pool != NULL) {
@@ -247,15 +258,35 @@ static void entry_look(struct guild_session *session, struct guild_entry *entry,
     }
 }
 
+/* The run's files say that the run began or ended: the server is asked at once. */
+static bool has_news(const struct guild_entry *entry, struct arena *arena)
+{
+    const enum guild_status known =
+        entry->stage == GUILD_STAGE_TAKING ? GUILD_STAGED : GUILD_RUNNING;
+    return guild_home_status(arena, entry->run.dir) != known;
+}
+
 void guild_remote_look(struct guild_session *session)
 {
     struct arena arena;
+    size_t under_way = 0;
     arena_init(&arena);
     for (size_t i = 0; i < session->entries.count; i++) {
-        if (session->entries.at[i]->remote != 0) {
-            entry_look(session, session->entries.at[i], &arena);
-            arena_clear(&arena);
+        under_way += session->entries.at[i]->remote != 0 ? 1 : 0;
+    }
+    const size_t turns = under_way <= ASKED_ALWAYS_MAX ? 1 : TURNS;
+    const size_t turn = session->remote->looks++ % turns;
+    for (size_t i = 0; i < session->entries.count; i++) {
+        struct guild_entry *entry = session->entries.at[i];
+        if (entry->remote == 0) {
+            continue;
         }
+        if (entry->remote % turns == turn || has_news(entry, &arena)) {
+            entry_look(session, entry, &arena);
+        } else if (entry->stage == GUILD_STAGE_RUNNING) {
+            output_show(entry, &arena);
+        }
+        arena_clear(&arena);
     }
     arena_done(&arena);
 }

@@ -39,7 +39,9 @@ static void starter(const struct guild_session *session, struct guild_entry *ent
     const struct guild_start start = {
         .home = session->flags.home,
         .gpus = entry->run.gpus == NULL ? session->flags.gpus : NULL,
+        .devices = entry->devices,
         .guild = session->flags.guild,
+        .alone = session->flags.wait_for_running,
         .told = TOLD_FD,
     };
     const struct guild_told last = guild_start_run(&entry->run, &start, &entry->arena);
@@ -60,6 +62,8 @@ enum err guild_runner_send(struct guild_session *session, struct guild_entry *en
 {
     int pipes[PIPES][2] = {{-1, -1}, {-1, -1}, {-1, -1}};
     int number = 0;
+    entry->devices =
+        guild_devices_take(&session->flags.devices, &entry->run.needs, entry->order, &entry->arena);
     for (int i = 0; i < PIPES && number == 0; i++) {
         number = pipe2(pipes[i], O_CLOEXEC) == 0 ? 0 : errno;
     }

@@ -92,11 +92,21 @@ bool guild_attrs_null(const struct doc *doc)
 
 /* ---- writing ---- */
 
+static const char *draft_path(struct arena *arena, const char *run_dir, pid_t pid)
+{
+    return arena_fmt(arena, "%s/.guild/.weir-%d", run_dir, (int)pid);
+}
+
+void guild_attrs_draft_remove(struct arena *arena, const char *run_dir, pid_t pid)
+{
+    (void)unlink(draft_path(arena, run_dir, pid));
+}
+
 enum err guild_attrs_put(struct arena *arena, const char *run_dir, const char *name,
                          struct str text, struct error *e)
 {
     const char *path = arena_fmt(arena, "%s/.guild/%s", run_dir, name);
-    const char *draft = arena_fmt(arena, "%s/.guild/.weir-%d", run_dir, (int)getpid());
+    const char *draft = draft_path(arena, run_dir, getpid());
     const int fd = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (fd < 0) {
         return fail_errno(e, ERR_IO, errno, "cannot write '%.150s'", path);
@@ -104,12 +114,15 @@ enum err guild_attrs_put(struct arena *arena, const char *run_dir, const char *n
     size_t done = 0;
     while (done < text.len) {
         const ssize_t n = write(fd, text.p + done, text.len - done);
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
         if (n <= 0) {
             break;
         }
         done += (size_t)n;
     }
-    const int failed = done < text.len ? errno : 0;
+    const int failed = done == text.len ? 0 : errno == 0 ? EIO : errno;
     (void)close(fd);
     if (failed != 0 || rename(draft, path) != 0) {
         const int number = failed != 0 ? failed : errno;

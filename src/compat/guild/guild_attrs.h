@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 enum { GUILD_FILE_BYTES_MAX = 4 * 1024 * 1024 };
 
@@ -31,6 +32,9 @@ bool guild_attrs_null(const struct doc *doc);
 /* Writes .guild/<name>. */
 must_use enum err guild_attrs_put(struct arena *arena, const char *run_dir, const char *name,
                                   struct str text, struct error *e);
+
+/* Removes what a process that was killed in guild_attrs_put() has left in the run. */
+void guild_attrs_draft_remove(struct arena *arena, const char *run_dir, pid_t pid);
 
 /* Writes a whole number as attribute. */
 must_use enum err guild_attrs_put_number(struct arena *arena, const char *run_dir, const char *name,

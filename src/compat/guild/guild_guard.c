@@ -19,8 +19,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { CHILDREN_TEXT_MAX = 256 };
-
 static struct guild_told told_failed(const struct guild_start *start, const char *text)
 {
     struct guild_told told = {.kind = GUILD_TOLD_FAILED};
@@ -52,35 +50,30 @@ static int starter_wait(pid_t pid)
     return status;
 }
 
-/* The process that the killed starter has left to us; 0: none. */
-static pid_t child_left(void)
+/* True when the process is ours to wait for. A process that the run has left in the background is ours, too, but it is not the run. */
+static bool is_child(pid_t pid)
 {
-    char text[CHILDREN_TEXT_MAX] = "";
-    char path[64];
-    (void)snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    const ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
-    if (fd >= 0) {
-        (void)close(fd);
-    }
-    return n <= 0 ? 0 : (pid_t)strtol(text, NULL, 10);
+    siginfo_t info;
+    return pid > 0 && waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
 }
 
 /* The starter was killed. Its child either waits at its gate and ends without having done anything, or is the run. */
 static struct guild_told take_over(const struct guild_run *run, const struct guild_start *start,
-                                   const struct guild_told *said, int streams[2][2], bool records,
-                                   struct arena *arena)
+                                   const struct guild_shared *shared, int streams[2][2],
+                                   bool records, struct arena *arena)
 {
+    const struct guild_told *said = &shared->said;
     struct guild_process process = {
-        .pid = child_left(),
+        .pid = shared->child,
         .streams = {streams[0][0], streams[1][0]},
         .records = records,
         .goes_on = true,
     };
-    if (process.pid == 0) {
-        return said->kind == GUILD_TOLD_ENDED || said->kind == GUILD_TOLD_GONE
-                   ? *said
-                   : told_failed(start, "the process that starts it was killed");
+    if (said->kind != 0 && said->kind != GUILD_TOLD_STARTED) {
+        return *said;
+    }
+    if (!is_child(process.pid)) {
+        return told_failed(start, "the process that starts it was killed");
     }
     process.pidfd = (int)syscall(SYS_pidfd_open, process.pid, 0);
     const int status = guild_pump_run(run, &process, arena);
@@ -97,16 +90,15 @@ struct guild_told guild_guard_run(const struct guild_run *run, const struct guil
                                   guild_starter_fn starter, bool records, struct arena *arena)
 {
     int streams[2][2];
-    /* what the starter has told last: the only memory that both share */
-    struct guild_told *said =
-        mmap(NULL, sizeof *said, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (said == MAP_FAILED || pipe2(streams[0], O_CLOEXEC) != 0 ||
+    struct guild_shared *shared =
+        mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED || pipe2(streams[0], O_CLOEXEC) != 0 ||
         pipe2(streams[1], O_CLOEXEC) != 0) {
         return told_failed(start, "no pipe or memory for a process can be had");
     }
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     struct guild_start its = *start;
-    its.said = said;
+    its.shared = shared;
     const pid_t pid = fork();
     if (pid == 0) {
         (void)prctl(PR_SET_NAME, "guild-starter", 0, 0, 0);
@@ -121,7 +113,8 @@ struct guild_told guild_guard_run(const struct guild_run *run, const struct guil
     }
     const int status = starter_wait(pid);
     if (WIFEXITED(status)) {
-        return *said;
+        return shared->said;
     }
-    return take_over(run, start, said, streams, records, arena);
+    guild_attrs_draft_remove(arena, run->dir, pid);
+    return take_over(run, start, shared, streams, records, arena);
 }

@@ -34,7 +34,15 @@ struct pump {
     int signals;
     bool ended;
     int status;
+    int64_t rest_until_ms; /* once ended: until when output is waited for */
 };
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
 
 static void all_write(int fd, const char *data, size_t len)
 {
@@ -87,19 +95,23 @@ static void bytes_take(struct pump *pump, int which, const char *data, size_t le
     }
 }
 
+static void stream_close(struct pump *pump, int which)
+{
+    if (pump->streams[which].line.len > 0) {
+        line_end(pump, which);
+    }
+    (void)close(pump->process->streams[which]);
+    pump->process->streams[which] = -1;
+}
+
 static void stream_read(struct pump *pump, int which)
 {
     char chunk[CHUNK_BYTES];
-    int *fd = &pump->process->streams[which];
-    const ssize_t n = read(*fd, chunk, sizeof chunk);
+    const ssize_t n = read(pump->process->streams[which], chunk, sizeof chunk);
     if (n > 0) {
         bytes_take(pump, which, chunk, (size_t)n);
     } else if (n == 0 || (errno != EINTR && errno != EAGAIN)) {
-        if (pump->streams[which].line.len > 0) {
-            line_end(pump, which);
-        }
-        (void)close(*fd);
-        *fd = -1;
+        stream_close(pump, which);
     }
 }
 
@@ -112,10 +124,30 @@ static void signal_take(struct pump *pump)
     }
 }
 
+/* Looks at the end of the process and leaves it to be waited for: if we are killed before the end is recorded, the guard sees it, too. */
 static void process_collect(struct pump *pump)
 {
-    if (waitpid(pump->process->pid, &pump->status, WNOHANG) == pump->process->pid) {
+    siginfo_t info = {0};
+    if (waitid(P_PID, (id_t)pump->process->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+        info.si_pid == pump->process->pid) {
         pump->ended = true;
+        pump->status = info.si_code == CLD_EXITED ? info.si_status << 8 : info.si_status;
+        pump->rest_until_ms = now_ms() + REST_WAIT_MS;
+    }
+}
+
+/* A process in the background keeps the pipes open: what is in them is taken, and more is not waited for. */
+static void rest_take(struct pump *pump)
+{
+    for (int i = 0; i < 2; i++) {
+        int *fd = &pump->process->streams[i];
+        struct pollfd ready = {.fd = *fd, .events = POLLIN};
+        if (*fd >= 0 && poll(&ready, 1, 0) == 1) {
+            stream_read(pump, i);
+        }
+        if (*fd >= 0) {
+            stream_close(pump, i);
+        }
     }
 }
 
@@ -128,17 +160,12 @@ static void pump_step(struct pump *pump)
         {.fd = pump->ended ? -1 : pump->process->pidfd, .events = POLLIN},
         {.fd = pump->signals, .events = POLLIN},
     };
-    const int ready = poll(fds, 4, pump->ended ? REST_WAIT_MS : -1);
-    if (ready == 0 && pump->ended) {
-        for (
-            int i = 0; i < 2;
-            i++) { /* a process in the background keeps the pipe open: its output is not waited for */
-            if (streams[i] >= 0) {
-                (void)close(streams[i]);
-                streams[i] = -1;
-            }
-        }
+    const int64_t left_ms = pump->ended ? pump->rest_until_ms - now_ms() : 0;
+    if (pump->ended && left_ms <= 0) {
+        rest_take(pump);
+        return;
     }
+    const int ready = poll(fds, 4, pump->ended ? (int)left_ms : -1);
     for (int i = 0; ready > 0 && i < 2; i++) {
         if (fds[i].revents != 0) {
             stream_read(pump, i);

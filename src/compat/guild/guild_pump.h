@@ -15,5 +15,6 @@ struct guild_process {
     bool records; /* false: Guild records the output, which is only passed on */
 };
 
-/* Waits for the end of the process, and records its output meanwhile. Returns the status of waitpid(). */
+/* Waits for the end of the process, and records its output meanwhile. Returns the status as of
+ * waitpid(), and leaves the process to be waited for. */
 int guild_pump_run(const struct guild_run *run, struct guild_process *process, struct arena *arena);

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ENV_MAX = 16384 };
+enum { ENV_MAX = 16384, NAMES_TEXT_MAX = 2000 };
 
 static const char TAG_PREFIX[] = "dask:";
 
@@ -39,7 +39,9 @@ static enum err tags_read(struct guild_run *run, struct arena *arena, struct err
         if (r != ERR_OK) {
             return fail_in(e, "tag %.60s", guild_words_repr(arena, tag->text));
         }
-        run->ignored = ignored ? spec.p : run->ignored;
+        if (ignored && run->ignored_count < GUILD_IGNORED_MAX) {
+            run->ignored[run->ignored_count++] = spec.p;
+        }
     }
     if (run->needs.count > GUILD_RUN_NEEDS_MAX) {
         return fail(e, ERR_LIMIT, "the run's tags name %zu resources; %d would do",
@@ -213,6 +215,8 @@ enum err guild_run_read(const char *home, const char *id, struct arena *arena,
 
 /* ---- environment ---- */
 
+static const char devices_name[] = "CUDA_VISIBLE_DEVICES=";
+
 static bool is_forced(const char *word, const char *const *forced)
 {
     const size_t name = strcspn(word, "=");
@@ -225,7 +229,7 @@ static bool is_forced(const char *word, const char *const *forced)
 }
 
 enum err guild_run_env(const struct guild_run *run, const char *home, const char *gpus,
-                       struct arena *arena, const char ***ret, struct error *e)
+                       const char *devices, struct arena *arena, const char ***ret, struct error *e)
 {
     struct str text;
     struct guild_words words = {0};
@@ -238,15 +242,20 @@ enum err guild_run_env(const struct guild_run *run, const char *home, const char
         arena_fmt(arena, "RUN_ID=%s", run->id),
         arena_fmt(arena, "RUN_DIR=%s", run->dir),
         arena_fmt(arena, "GUILD_HOME=%s", home),
-        gpus == NULL ? NULL : arena_fmt(arena, "CUDA_VISIBLE_DEVICES=%s", gpus),
+        gpus == NULL ? NULL : arena_fmt(arena, "%s%s", devices_name, gpus),
         NULL,
     };
+    bool chosen = gpus != NULL;
     VEC(const char *) env = {0};
     for (size_t i = 0; i < words.count && env.count < ENV_MAX; i++) {
         /* each line is `export NAME=value` */
         if (strchr(words.at[i].p, '=') != NULL && !is_forced(words.at[i].p, forced)) {
             vec_push(&env, words.at[i].p);
+            chosen |= strncmp(words.at[i].p, devices_name, sizeof devices_name - 1) == 0;
         }
+    }
+    if (devices != NULL && !chosen) {
+        vec_push(&env, arena_fmt(arena, "%s%s", devices_name, devices));
     }
     for (size_t i = 0; forced[i] != NULL; i++) {
         vec_push(&env, forced[i]);
@@ -268,4 +277,19 @@ bool guild_run_is_queue(struct arena *arena, const char *run_dir)
     return str_is(words.at[3], "queue") || str_is(words.at[3], "dask scheduler") ||
            str_is(words.at[3], "dask:scheduler") ||
            (str_is(words.at[2], "dask") && str_is(words.at[3], "scheduler"));
+}
+
+const char *guild_run_others(struct arena *arena, const char *home)
+{
+    struct guild_ids running;
+    const char *names = "";
+    if (guild_home_runs(home, 1U << GUILD_RUNNING, arena, &running, NULL) != ERR_OK) {
+        return names;
+    }
+    for (size_t i = 0; i < running.count && strlen(names) < NAMES_TEXT_MAX; i++) {
+        if (!guild_run_is_queue(arena, guild_home_run_dir(arena, home, running.at[i]))) {
+            names = arena_fmt(arena, "%s%s%s", names, *names == '\0' ? "" : ", ", running.at[i]);
+        }
+    }
+    return names;
 }

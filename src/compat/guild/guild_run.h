@@ -9,15 +9,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { GUILD_UPSTREAM_MAX = 64, GUILD_CMD_MAX = 65536 };
+enum { GUILD_UPSTREAM_MAX = 64, GUILD_CMD_MAX = 65536, GUILD_IGNORED_MAX = 16 };
 
 struct guild_run {
     const char *id;
     const char *dir;
     int64_t started_us;       /* the order of staging */
     struct guild_needs needs; /* of all `dask:` tags */
-    const char *ignored; /* a tag with a part without `=`, as text behind `dask:`; NULL: none */
-    const char *gpus;    /* the devices that the user chose; NULL: none chosen */
+    const char
+        *ignored[GUILD_IGNORED_MAX]; /* tags with a part without `=`, as text behind `dask:` */
+    size_t ignored_count;
+    const char *gpus; /* the devices that the user chose; NULL: none chosen */
     /* what names the runs whose files this run needs: ids, or beginnings of ids */
     const char *upstream[GUILD_UPSTREAM_MAX];
     size_t upstream_count;
@@ -34,9 +36,14 @@ int64_t guild_run_started(struct arena *arena, const char *run_dir);
 must_use enum err guild_run_read(const char *home, const char *id, struct arena *arena,
                                  struct guild_run *ret, struct error *e);
 
-/* The environment that Guild froze when it staged the run, with what every start sets: "KEY=value", ends with NULL. `gpus` NULL: as staged. */
+/* The environment that Guild froze when it staged the run, with what every start sets: "KEY=value", ends with NULL. `gpus`: devices in
+ * place of the staged ones; NULL: as staged. `devices`: devices for a run whose staged environment names none; NULL: as staged. */
 must_use enum err guild_run_env(const struct guild_run *run, const char *home, const char *gpus,
-                                struct arena *arena, const char ***ret, struct error *e);
+                                const char *devices, struct arena *arena, const char ***ret,
+                                struct error *e);
+
+/* The ids of the runs that run now, apart from Guild's queues and schedulers: "a, b"; empty: none. */
+const char *guild_run_others(struct arena *arena, const char *home);
 
 /* True when the run is a queue or a scheduler of Guild. */
 bool guild_run_is_queue(struct arena *arena, const char *run_dir);

@@ -41,8 +41,8 @@ struct start_child {
 
 struct guild_told guild_start_tell(const struct guild_start *start, struct guild_told told)
 {
-    if (start->said != NULL) {
-        *start->said = told;
+    if (start->shared != NULL) {
+        start->shared->said = told;
     }
     if (start->told >= 0) {
         (void)!write(start->told, &told, sizeof told);
@@ -52,7 +52,7 @@ struct guild_told guild_start_tell(const struct guild_start *start, struct guild
 
 static struct guild_told failed(const struct guild_start *start, const struct error *e)
 {
-    struct guild_told told = {.kind = GUILD_TOLD_FAILED};
+    struct guild_told told = {.kind = GUILD_TOLD_FAILED, .value = (int32_t)e->code};
     (void)str_copy(told.text, sizeof told.text, e->text);
     return guild_start_tell(start, told);
 }
@@ -102,7 +102,7 @@ struct spawned {
 };
 
 /* `streams`: the pipes of the run. Their write ends are closed here once the child has them. */
-static enum err spawn(struct start_child *child, int streams[2][2], bool records,
+static enum err spawn(struct start_child *child, const struct guild_start *start, int streams[2][2],
                       struct spawned *ret, struct error *e)
 {
     int gate[2];
@@ -123,6 +123,9 @@ static enum err spawn(struct start_child *child, int streams[2][2], bool records
     if (pid < 0) {
         return fail_errno(e, ERR_IO, errno, "cannot start a process");
     }
+    if (start->shared != NULL) {
+        start->shared->child = pid;
+    }
     (void)close(gate[0]);
     (void)close(trouble[1]);
     for (int i = 0; i < 2; i++) {
@@ -134,7 +137,7 @@ static enum err spawn(struct start_child *child, int streams[2][2], bool records
         .process = {.pid = pid,
                     .pidfd = (int)syscall(SYS_pidfd_open, pid, 0),
                     .streams = {streams[0][0], streams[1][0]},
-                    .records = records},
+                    .records = child->staged != NULL},
         .gate = gate[1],
         .trouble = trouble[0],
     };
@@ -154,7 +157,8 @@ static int gate_open(struct spawned *spawned)
 
 /* ---- taking the run ---- */
 
-/* Takes the lock and looks whether the run is still to be had. ERR_CONFLICT: it is not. */
+/* Takes the lock and looks whether the run is still to be had. ERR_CONFLICT: it is not. ERR_BUSY: other runs run, and this run must be
+ * alone; the error's text names the other runs. */
 static enum err lock_take(const struct guild_run *run, const struct guild_start *start,
                           struct arena *arena, int *ret_lock, struct error *e)
 {
@@ -167,8 +171,28 @@ static enum err lock_take(const struct guild_run *run, const struct guild_start 
         guild_home_unlock(lock);
         return fail(e, ERR_CONFLICT, "run %.60s is not staged any more", run->id);
     }
+    const char *others = start->alone ? guild_run_others(arena, start->home) : "";
+    if (*others != '\0') {
+        guild_home_unlock(lock);
+        return fail(e, ERR_BUSY, "%.200s", others);
+    }
     *ret_lock = lock;
     return ERR_OK;
+}
+
+/* Tells why the run was not taken. */
+static struct guild_told not_taken(const struct guild_start *start, const struct error *e)
+{
+    struct guild_told told = {.kind = GUILD_TOLD_GONE};
+    if (e->code == ERR_CONFLICT) {
+        return guild_start_tell(start, told);
+    }
+    if (e->code == ERR_BUSY) {
+        told.kind = GUILD_TOLD_BUSY;
+        (void)str_copy(told.text, sizeof told.text, e->text);
+        return guild_start_tell(start, told);
+    }
+    return failed(start, e);
 }
 
 /* Writes what Guild writes before a start. */
@@ -227,17 +251,14 @@ static struct guild_told native_run(const struct guild_run *run, const struct gu
     struct spawned spawned;
     struct start_child child = {.argv = run->cmd, .dir = run->dir};
     child.staged = arena_fmt(arena, "%s/.guild/STAGED", run->dir);
-    enum err r = guild_run_env(run, start->home, start->gpus, arena, &env, &e);
+    enum err r = guild_run_env(run, start->home, NULL, start->devices, arena, &env, &e);
     r = r == ERR_OK ? lock_take(run, start, arena, &lock, &e) : r;
-    if (r == ERR_CONFLICT) {
-        return guild_start_tell(start, (struct guild_told){.kind = GUILD_TOLD_GONE});
-    }
     if (r != ERR_OK) {
-        return failed(start, &e);
+        return not_taken(start, &e);
     }
     child.env = env;
     r = attributes_begin(run, env, arena, &e);
-    r = r == ERR_OK ? spawn(&child, streams, true, &spawned, &e) : r;
+    r = r == ERR_OK ? spawn(&child, start, streams, &spawned, &e) : r;
     if (r != ERR_OK) {
         guild_home_unlock(lock);
         return failed(start, &e);
@@ -304,11 +325,11 @@ static enum err guild_env(const struct guild_run *run, const struct guild_start 
                           struct arena *arena, const char ***ret, struct error *e)
 {
     const char **staged;
-    enum err r = guild_run_env(run, start->home, start->gpus, arena, &staged, e);
+    enum err r = guild_run_env(run, start->home, start->gpus, start->devices, arena, &staged, e);
     if (r != ERR_OK) {
         return r;
     }
-    static const char *const dropped[] = {"RUN_ID=", "RUN_DIR=", "CUDA_VISIBLE_DEVICES="};
+    static const char *const dropped[] = {"RUN_ID=", "RUN_DIR="};
     VEC(const char *) env = {0};
     for (; *staged != NULL && env.count < ENV_MAX; staged++) {
         bool drop = false;
@@ -351,15 +372,12 @@ static struct guild_told guild_run(const struct guild_run *run, const struct gui
     struct spawned spawned;
     enum err r = guild_env(run, start, arena, &env, &e);
     r = r == ERR_OK ? lock_take(run, start, arena, &lock, &e) : r;
-    if (r == ERR_CONFLICT) {
-        return guild_start_tell(start, (struct guild_told){.kind = GUILD_TOLD_GONE});
+    if (r != ERR_OK) {
+        return not_taken(start, &e);
     }
     struct start_child child = {.argv = guild_argv(run, start, arena), .env = env};
-    if (r == ERR_OK && spawn(&child, streams, false, &spawned, &e) != ERR_OK) {
+    if (spawn(&child, start, streams, &spawned, &e) != ERR_OK) {
         guild_home_unlock(lock);
-        r = e.code;
-    }
-    if (r != ERR_OK) {
         return failed(start, &e);
     }
     const int trouble = gate_open(&spawned);

@@ -10,11 +10,15 @@
 #include "base/arena.h"
 #include "compat/guild/guild_run.h"
 
+#include <sys/types.h>
+
 enum guild_told_kind {
     GUILD_TOLD_STARTED = 'S', /* the run is taken; the value is the process */
     GUILD_TOLD_GONE = 'G',    /* the run was not staged any more: nothing was done */
-    GUILD_TOLD_FAILED = 'F',  /* the run could not be started and stays staged */
-    GUILD_TOLD_ENDED = 'E',   /* the value is the exit code, 0 to 255 */
+    GUILD_TOLD_BUSY = 'B',    /* nothing was done, because other runs run; the text names them */
+    GUILD_TOLD_FAILED =
+        'F', /* the run could not be started and stays staged; the value is an enum err */
+    GUILD_TOLD_ENDED = 'E', /* the value is the exit code, 0 to 255 */
 };
 
 /* What a starter tells. It is written whole: it is shorter than PIPE_BUF. */
@@ -24,12 +28,22 @@ struct guild_told {
     char text[ERROR_TEXT_MAX];
 };
 
+/* What a starter shares with its guard: the only memory that both have. */
+struct guild_shared {
+    struct guild_told said; /* the last thing told; kind 0: nothing yet */
+    pid_t child;            /* the process that is, or becomes, the run; 0: none yet */
+};
+
 struct guild_start {
     const char *home;
-    const char *gpus;        /* devices for a run that chose none; NULL: as staged */
-    const char *guild;       /* the program `guild`; NULL: found by the run's command or on PATH */
-    struct guild_told *said; /* gets the last thing told, too; NULL: nothing does */
-    int told;                /* where a struct guild_told is written for each step; -1: nowhere */
+    const char *gpus; /* devices for a run that chose none; NULL: as staged */
+    const char
+        *devices;      /* devices for a run whose staged environment names none; NULL: as staged */
+    const char *guild; /* the program `guild`; NULL: found by the run's command or on PATH */
+    bool alone;        /* the run does not start beside other runs */
+    struct guild_shared
+        *shared; /* what the starter shares with its guard; NULL: there is no guard */
+    int told;    /* where a struct guild_told is written for each step; -1: nowhere */
 };
 
 /* Returns the last thing told: gone, failed or ended. Standard output and standard error of the run are passed on. SIGTERM, SIGINT and

@@ -37,7 +37,7 @@ struct pass {
     bool waits;                      /* some task goes on waiting */
     int64_t wake_ms;                 /* the pool's next wake-up; 0: none */
     const struct task *last;         /* the task looked at last */
-    const struct first_bound *bound; /* of the project whose turn it is: quota kept for its task */
+    const struct first_bound *bound; /* quota that the project whose turn it is keeps for one of its tasks */
     struct bounds_above *above;      /* quota of departments that is kept for tasks; NULL: none */
     struct hold hold;     /* the holders, and the blocked tasks that may become holders */
     struct action action; /* evictions for tasks without a place; only with `acts` */

@@ -147,7 +147,8 @@ static bool groups_possible(const struct core *core, const struct pool *pool,
     return own;
 }
 
-/* In a pool without nodes in which no node ever has slots: does no group ask for slots? */
+/* Can one instance of every group ever run in the pool, each alone? False: `*ret_group` is a group whose instance cannot, and the
+ * reason says why. For a pool without nodes. */
 static bool leaves_possible(const struct core *core, const struct pool *pool,
                             const struct form *form, struct reason *ret, uint32_t *ret_group)
 {

@@ -1,4 +1,5 @@
-/* book_internal.h - the parts of a book: shared by book.c and book_tree.c.
+/* book_internal.h - the structs behind book.h, which keeps the accounts of a pool with their fair shares from pass to pass. Shared by
+ * book.c and book_tree.c.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 

@@ -1,4 +1,4 @@
-/* queue.c - the notes about shapes, and the merge of lanes in a binary heap.
+/* queue.c - the lanes of a project, merged in a binary heap, and the notes of what a pass has learned about each shape.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/order/queue.h"
 

@@ -199,8 +199,8 @@ static uint32_t dims_of(const struct vector *amounts, uint32_t dims)
     return vector_above(amounts, &nothing, dims);
 }
 
-/* May the victim's project, or an account between the project and the giver, refuse to lose the piece by account_keeps()? Then other
- * accounts below the giver have borrowed, and the piece must come from one of these. */
+/* May the victim's project, or an account between the project and the giver, keep the piece because the account is within its own right
+ * (account_keeps())? Then other accounts below the giver have borrowed, and a piece must come from one of these accounts. */
 static bool path_keeps(const struct claimant *claim, const struct losses *losses,
                        const struct account_view *victim, const struct account_view *giver,
                        const struct vector *piece)

@@ -337,7 +337,8 @@ static void entry_renew(const struct turns *turns, struct turns_line *line)
     }
 }
 
-/* Other accounts may have changed since the last turn: a claim evicts. Their entries get new numbers. */
+/* Computes the entries anew of all accounts that have changed since the last turn. Accounts without a turn change, too, when a claim
+ * evicts their instances. */
 static void entries_renew(struct turns *turns)
 {
     const struct tally *tally = turns->tally;

@@ -119,7 +119,7 @@ struct overlay {
     node_id *touched; /* the node of each placement, in order; a node may occur more than once */
     uint32_t touched_count;
     uint32_t touched_room;
-    uint32_t touched_logged; /* so many first entries of `touched` are also in the capacity's log */
+    uint32_t touched_logged; /* how many entries of `touched`, from the first, are also in the capacity's log */
     uint64_t log_at;         /* where the capacity's log ended before these entries were added */
     bool indexed;            /* false: caches are off, and searches scan all nodes */
     bool spread;             /* placement `spread` */

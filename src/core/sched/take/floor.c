@@ -36,7 +36,7 @@
 /* Chunks of waiting tasks that one question looks at. */
 enum { FLOOR_LOOKS_MAX = 1024 };
 
-/* The question for one payer. */
+/* The search for places for the waiting tasks of one payer, an account that loses instances to the claimant. */
 struct floor_search {
     struct solve *solve;
     const struct account_view *payer; /* its `allocated` has the places tried so far */
@@ -191,8 +191,9 @@ static bool below_payer(const struct floor_search *search, const struct task *ta
     return at != NULL;
 }
 
-/* An instance of the payer leaves, by this trial or by an earlier pass, and its task will wait again. Does the guarantee not shield what
- * the task needs then? `amounts`: of this instance. An instance that is still there cannot be tried in another place. */
+/* An instance of the payer leaves, by this trial or by an earlier pass, and its task will wait again. True when the payer's guarantee
+ * does not shield what the task will need, so that no place has to be found for the task. `amounts`: of this instance. An instance that is
+ * still on its node cannot be tried on another node. */
 static bool leaving_left(struct floor_search *search, const struct task *task, uint32_t index,
                          const struct vector *amounts)
 {
@@ -237,7 +238,7 @@ static bool evicted_left(struct floor_search *search)
     return true;
 }
 
-/* Asks for the instances on one node that were told to stop in earlier passes. */
+/* leaving_left() for each instance on the node that was told to stop in an earlier pass. */
 static bool node_left(struct floor_search *search, const struct node *node)
 {
     const struct core *core = search->solve->trial->core;

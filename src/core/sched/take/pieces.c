@@ -220,7 +220,7 @@ static bool age_step(struct pieces *pieces, struct piece_line *line, uint32_t be
     }
 }
 
-/* Adds the line by age of a priority. Some task of this priority runs. */
+/* Adds the line of pieces by age for the tasks of one priority. The caller knows that a task of this priority runs. */
 static void age_add(struct pieces *pieces, uint64_t priority)
 {
     const struct core *core = pieces->cache->core;

@@ -17,7 +17,7 @@
 
 enum fate { FATE_LOST, FATE_KEPT, FATE_MOVED };
 
-/* A piece of the set of victims. */
+/* A piece that has joined the set of victims, and what becomes of the piece. */
 struct grown {
     struct piece *piece;
     enum fate fate;

@@ -113,7 +113,7 @@ static bool is_eligible(struct victims *victims, const struct donor *donor, stru
     return false;
 }
 
-/* A piece of a gang leaves only after the pieces that must leave before. So each of these must be eligible, too (P2). */
+/* The pieces of a gang leave in a fixed order. So a piece is eligible only if each piece that must leave before it is eligible, too (P2). */
 bool victims_piece_eligible(struct victims *victims, const struct donor *donor, struct piece *piece)
 {
     if (!is_eligible(victims, donor, piece)) {
