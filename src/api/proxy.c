@@ -182,6 +182,18 @@ static bool reaches(const struct api *api, struct proxied *p, const struct store
     return access_reaches(&who, &object);
 }
 
+/* The token whose rights a ticket has: a session has those of the token from which it was made. NULL: that has ended. */
+static const struct store_token *ticket_token(const struct api *api,
+                                              const struct proxy_ticket *ticket)
+{
+    const int64_t now_ms = api->o.host->now_ms(api->o.host->ctx);
+    const struct store_token *token = token_set_by_id(api->o.tokens, ticket->token);
+    if (token != NULL && strcmp(token->scope, token_scope_name(SCOPE_SESSION)) == 0) {
+        token = token_set_by_id(api->o.tokens, token->node);
+    }
+    return token == NULL || (token->expires_ms != 0 && token->expires_ms <= now_ms) ? NULL : token;
+}
+
 /* Finds whose request it is. False: nobody's who may. */
 static bool permitted(struct api *api, struct proxied *p)
 {
@@ -195,11 +207,11 @@ static bool permitted(struct api *api, struct proxied *p)
     }
     const struct proxy_ticket *ticket = ticket_of_cookie(api, p->request, p->task.v);
     const struct store_token *token =
-        ticket != NULL ? token_set_by_id(api->o.tokens, ticket->token) : NULL;
+        ticket != NULL ? ticket_token(api, ticket) : NULL;
     if (token == NULL || !reaches(api, p, token)) {
         return false;
     }
-    (void)str_copy(p->use.token, sizeof p->use.token, token->id);
+    (void)str_copy(p->use.token, sizeof p->use.token, ticket->token);
     return true;
 }
 

@@ -5,6 +5,7 @@
 #include "cli/cmd.h"
 #include "cli/ids.h"
 #include "cli/item.h"
+#include "cli/page_scripts.h"
 #include "cli/task_run.h"
 #include "io/http_client.h"
 
@@ -19,32 +20,6 @@ enum {
     IDLE_MS_DEFAULT = 60 * 60 * 1000,
     SECRET_BYTES = 24,
 };
-
-#define FIND_PROGRAM                                                                               \
-    "[ -d .venv/bin ] && PATH=$PWD/.venv/bin:$PATH; "                                              \
-    "[ -w \"$HOME\" ] || export HOME=\"$WEIR_JOB_DIR\"; "
-
-/* Jupyter ends its kernels and itself when nothing has happened for the idle time. */
-#define JUPYTER                                                                                    \
-    FIND_PROGRAM                                                                                   \
-    "if command -v jupyter-lab >/dev/null; then page=lab; "                                        \
-    "elif command -v jupyter-notebook >/dev/null; then page=notebook; "                            \
-    "else echo 'weir: there is no Jupyter in the environment of this task: "                       \
-    "pip install jupyterlab, or --env PATH=… of an environment that has it' >&2; exit 127; fi; " \
-    "exec jupyter-$page --no-browser --ip=127.0.0.1 --port=$WEIR_PORT "                            \
-    "--ServerApp.port_retries=0 --ServerApp.base_url=/proxy/$WEIR_TASK_ID/ "                       \
-    "--ServerApp.allow_remote_access=True --ServerApp.open_browser=False "                         \
-    "--ServerApp.shutdown_no_activity_timeout=$WEIR_IDLE_S "                                       \
-    "--MappingKernelManager.cull_idle_timeout=$WEIR_IDLE_S "                                       \
-    "--MappingKernelManager.cull_interval=$((WEIR_IDLE_S < 120 ? WEIR_IDLE_S / 2 + 1 : 60))"
-
-#define TENSORBOARD                                                                                \
-    FIND_PROGRAM                                                                                   \
-    "command -v tensorboard >/dev/null || { echo 'weir: there is no TensorBoard in the "           \
-    "environment of this task: pip install tensorboard, or --env PATH=… of an environment that " \
-    "has it' >&2; exit 127; }; "                                                                   \
-    "exec tensorboard --host 127.0.0.1 --port $WEIR_PORT --path_prefix /proxy/$WEIR_TASK_ID "      \
-    "--logdir \"$0\""
 
 /* Where the pages of tasks are: the server's own host, another port. */
 static const char *page_url(struct cli *cli, int64_t port)
@@ -125,6 +100,11 @@ static void secret_make(char *out)
     str_hex(out, random, sizeof random);
 }
 
+static const char *script_text(struct cli *cli, const unsigned char *bytes, size_t len)
+{
+    return arena_strn(&cli->arena, (const char *)bytes, len);
+}
+
 static int page_start(struct cli *cli, const struct task_run_kind *kind, const char *path,
                       const char *page)
 {
@@ -150,7 +130,8 @@ static int page_start(struct cli *cli, const struct task_run_kind *kind, const c
 
 int cmd_notebook_start(struct cli *cli)
 {
-    static const char *const argv[] = {"sh", "-c", JUPYTER, NULL};
+    const char *const argv[] = {"sh", "-c", script_text(cli, script_jupyter, script_jupyter_len),
+                                NULL};
     char secret[2 * SECRET_BYTES + 1];
     secret_make(secret);
     const int64_t idle_ms = args_duration(&cli->args, "idle", IDLE_MS_DEFAULT);
@@ -164,8 +145,11 @@ int cmd_notebook_start(struct cli *cli)
 
 int cmd_notebook_tensorboard(struct cli *cli)
 {
-    const char *const argv[] = {"sh", "-c", TENSORBOARD, cli->args.words[0], NULL};
-    const struct task_run_kind kind = {.kind = "tensorboard", .name = "tensorboard", .argv = argv};
+    const char *const argv[] = {
+        "sh", "-c", script_text(cli, script_tensorboard, script_tensorboard_len), NULL};
+    const char *const env[] = {arena_fmt(&cli->arena, "WEIR_LOGDIR=%s", cli->args.words[0]), NULL};
+    const struct task_run_kind kind = {
+        .kind = "tensorboard", .name = "tensorboard", .argv = argv, .env = env};
     return page_start(cli, &kind, "", "");
 }
 

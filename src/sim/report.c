@@ -272,7 +272,7 @@ void report_page_end(struct buf *out, const char *about)
         chart_html_text(out, about);
     }
     buf_add_str(out, ". A slot is a GPU, or what a node without GPUs counts. Point at a "
-                     "chart for its values.</footer></main>\n<script>\n");
+                     "chart for its values.</footer></main>\n<script type=\"module\">\n");
     buf_add(out, (const char *)report_js, report_js_len);
     buf_add_str(out, "</script></body></html>\n");
 }

@@ -14,7 +14,7 @@ function moment(seconds) {
 /* 749458803 -> "1993-10-01 07:00" */
 const date = (seconds) => new Date(seconds * 1000).toISOString().slice(0, 16).replace("T", " ");
 
-function chart(figure) {
+export function chart(figure) {
   const svg = figure.querySelector("svg"), data = JSON.parse(figure.querySelector("data").value);
   const line = svg.querySelector(".cursor"), plot = svg.parentElement;
   const tip = plot.appendChild(document.createElement("div"));

@@ -9,6 +9,7 @@ import { PoolView } from './views/pool';
 import { EditPoolView, NewPoolView } from './views/pool_form';
 import { NodesView, PoolsView } from './views/pools';
 import { QueueView } from './views/queue';
+import { ReportView } from './views/report';
 import { SubmitView } from './views/submit';
 import { TaskView } from './views/task';
 import { TasksView } from './views/tasks';
@@ -39,6 +40,7 @@ export const routes: Route[] = [
   { path: '/nodes/:name', title: 'Node', view: NodeView },
   { path: '/timeline', title: 'Timeline', nav: 'Timeline', key: 'i', view: TimelineView },
   { path: '/usage', title: 'Usage', nav: 'Usage', key: 'u', view: UsageView },
+  { path: '/report', title: 'Simulation', key: 'r', view: ReportView },
   { path: '/admin', title: 'Administration', nav: 'Admin', key: 'a', view: AdminView, admin: true },
   { path: '/admin/:tab', title: 'Administration', view: AdminView, admin: true },
 ];

@@ -61,6 +61,9 @@ export function amount(resource: string, n: number | null | undefined): string {
   return /memory/.test(resource) ? bytes(n) : num(n);
 }
 
+/** The order of names, n9 before n10. One collator for all: localeCompare() makes a new one each time. */
+export const byName = new Intl.Collator('en', { numeric: true }).compare;
+
 export function plural(n: number, one: string, many = one + 's'): string { return `${num(n)} ${n === 1 ? one : many}`; }
 
 export function times(n: number): string { return n === 1 ? 'once' : n === 2 ? 'twice' : `${num(n)} times`; }

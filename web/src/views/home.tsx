@@ -58,10 +58,8 @@ function PoolCard({ p }: { p: HomePool }) {
 }
 
 const BUTTONS: [string, string, Record<string, string>][] = [
-  ['Notebook', 'with one slot', { kind: 'notebook', command: 'jupyter lab --no-browser', name: 'notebook', slots: '1' }],
-  ['CPU-only notebook', 'without slots', { kind: 'notebook', command: 'jupyter lab --no-browser', name: 'notebook', slots: '0' }],
-  ['TensorBoard', 'without slots', { kind: 'tensorboard', command: 'tensorboard --logdir .', name: 'tensorboard', slots: '0' }],
-  ['Shell', 'a task that waits for you', { kind: 'shell', command: 'sleep infinity', name: 'shell', slots: '0' }],
+  ['Notebook', 'Jupyter with one slot', { kind: 'notebook', slots: '1' }], ['CPU-only notebook', 'Jupyter without slots', { kind: 'notebook', slots: '0' }],
+  ['TensorBoard', 'shows the runs of a directory', { kind: 'tensorboard', slots: '0' }], ['Shell', 'a terminal on a node', { kind: 'shell', slots: '1' }],
 ];
 
 function Launch() {

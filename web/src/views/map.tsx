@@ -1,7 +1,7 @@
 // map.tsx - the slot map: where everything runs, where the holes are, which nodes are in trouble.
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { ago, num, plural } from '../lib/format';
+import { ago, byName, num, plural } from '../lib/format';
 import { go, useQuery } from '../lib/router';
 import { Button, Card, Command, Empty, ErrorBox, Head, NodeLink, PoolLink, Tabs, TaskLink } from '../ui/base';
 import { Table, type Column } from '../ui/table';
@@ -183,7 +183,7 @@ export function MapView() {
   const find = useMemo(() => (node: MapNode, held: Occupant[]) => node.name.toLowerCase().includes(word) || held.some((o) => o.task.user.toLowerCase() === word || o.task.project.toLowerCase() === word || `task ${o.task.id}` === word || String(o.task.id) === word) || (held.length > 0 && node.pool.toLowerCase() === word), [word]);
   const known = useRef(new Set<string>());
   for (const node of fleet.nodes.values()) known.current.add(node.pool);
-  const nodes = useMemo(() => [...fleet.nodes.values()].filter((n) => !word || find(n, n.held)).sort((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true })), [at, word, fleet]);
+  const nodes = useMemo(() => (table ? [...fleet.nodes.values()].filter((n) => !word || find(n, n.held)).sort((a, b) => byName(a.name, b.name)) : []), [at, word, fleet, table]);
   let total = 0, free = 0;
   for (const node of fleet.nodes.values()) { total += node.slots; free += Math.max(0, node.free); }
   return (

@@ -1,5 +1,6 @@
 // map_draw.ts - the fleet on a canvas: where each tile lies, which colour each cell has, what lies under the pointer.
 // SPDX-License-Identifier: Apache-2.0
+import { byName } from '../lib/format';
 import { DRAINING, devicesOf, KEPT, LOST, SILENT, TROUBLED, type Fleet, type Ghost, type MapNode, type Occupant } from './map_model';
 
 export type By = 'project' | 'user' | 'pool' | 'task' | 'use' | 'health';
@@ -18,39 +19,40 @@ function shape(cells: number): [number, number] {
   return [cols, Math.ceil(cells / cols)];
 }
 
-interface Block { pool: string; nodes: MapNode[]; ghosts: Ghost[]; usual: [number, number] }
+interface Block { pool: string; nodes: MapNode[]; ghosts: Ghost[]; usual: [number, number]; sizes: [number, number][] }
 
 const BLOCK_GAP = 14, BLOCK_LEAST = 40;
 const WIDTHS = [0.5, 0.65, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 1.8, 2.2, 3];
-const byName = new Intl.Collator('en', { numeric: true }).compare;
 
 function blocksOf(fleet: Fleet): Block[] {
   const pools = new Map<string, Block>();
-  const of = (pool: string) => { let p = pools.get(pool); if (!p) { p = { pool, nodes: [], ghosts: [], usual: [2, 2] }; pools.set(pool, p); } return p; };
+  const of = (pool: string) => { let p = pools.get(pool); if (!p) { p = { pool, nodes: [], ghosts: [], usual: [2, 2], sizes: [] }; pools.set(pool, p); } return p; };
   for (const node of fleet.nodes.values()) of(node.pool).nodes.push(node);
   for (const ghost of fleet.ghosts) of(ghost.pool).ghosts.push(ghost);
   for (const block of pools.values()) {
     block.nodes.sort((a, b) => byName(a.name, b.name));
     if (block.nodes.length) block.usual = shape(cellsOf(block.nodes[0]));
+    block.sizes = [...block.nodes.map((n) => shape(cellsOf(n))), ...block.ghosts.map(() => block.usual)];
   }
   return [...pools.values()].sort((a, b) => byName(a.pool, b.pool));
 }
 
 /** Pools beside each other as far as `width` goes, then below; in each its tiles, row by row. */
-function packed(blocks: Block[], width: number): Layout {
+function packed(blocks: Block[], width: number, tiles: boolean): Layout {
   const l: Layout = { tiles: [], labels: [], w: 0, h: 1 };
   let left = 0, top = 0, shelf = 0;
   for (const block of blocks) {
-    const sizes: [number, number][] = [...block.nodes.map((n) => shape(cellsOf(n))), ...block.ghosts.map(() => block.usual)];
-    const wide = Math.max(BLOCK_LEAST, Math.min(width, sizes.reduce((sum, [cols]) => sum + cols * CELL + 2 * PAD + GAP, -GAP)));
+    const wide = Math.max(BLOCK_LEAST, Math.min(width, block.sizes.reduce((sum, [cols]) => sum + cols * CELL + 2 * PAD + GAP, -GAP)));
     if (left > 0 && left + wide > width) { left = 0; top += shelf + BLOCK_GAP; shelf = 0; }
     l.labels.push({ text: `${block.pool}: ${block.nodes.length} ${block.nodes.length === 1 ? 'node' : 'nodes'}${block.ghosts.length ? `, ${block.ghosts.length} coming` : ''}`, x: left, y: top, w: wide });
     let x = 0, y = top + HEAD, row = 0;
-    sizes.forEach(([cols, rows], i) => {
+    block.sizes.forEach(([cols, rows], i) => {
       const w = cols * CELL + 2 * PAD, h = rows * CELL + 2 * PAD;
       if (x > 0 && x + w > wide) { x = 0; y += row + GAP + 2; row = 0; }
-      const node = block.nodes[i] ?? null;
-      l.tiles.push({ x: left + x, y, w, h, cols, cells: node ? cellsOf(node) : 0, node, ghost: node ? null : block.ghosts[i - block.nodes.length] });
+      if (tiles) {
+        const node = block.nodes[i] ?? null;
+        l.tiles.push({ x: left + x, y, w, h, cols, cells: node ? cellsOf(node) : 0, node, ghost: node ? null : block.ghosts[i - block.nodes.length] });
+      }
       x += w + GAP;
       row = Math.max(row, h);
     });
@@ -68,10 +70,15 @@ export function layout(fleet: Fleet, aspect: number): Layout {
   let area = 1;
   for (const block of blocks) {
     area += 2000;
-    for (const [cols, rows] of [...block.nodes.map((n) => shape(cellsOf(n))), ...block.ghosts.map(() => block.usual)]) area += (cols * CELL + 2 * PAD + GAP) * (rows * CELL + 2 * PAD + GAP);
+    for (const [cols, rows] of block.sizes) area += (cols * CELL + 2 * PAD + GAP) * (rows * CELL + 2 * PAD + GAP);
   }
-  const scale = (l: Layout) => Math.min(aspect / l.w, 1 / l.h);
-  return WIDTHS.map((factor) => packed(blocks, Math.sqrt(area * aspect) * factor)).reduce((best, l) => (scale(l) > scale(best) * 1.01 ? l : best));
+  let best = 1, most = 0;
+  for (const factor of WIDTHS) {
+    const l = packed(blocks, Math.sqrt(area * aspect) * factor, false);
+    const scale = Math.min(aspect / l.w, 1 / l.h);
+    if (scale > most * 1.01) { most = scale; best = factor; }
+  }
+  return packed(blocks, Math.sqrt(area * aspect) * best, true);
 }
 
 /** Which occupants each cell of a node has. Without devices the cells are filled in order. */

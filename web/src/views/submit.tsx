@@ -8,6 +8,7 @@ import { me } from '../lib/me';
 import { go, useQuery } from '../lib/router';
 import type { DryRun, Page, Pool, Task } from '../lib/types';
 import { Button, Card, Command, ErrorBox, Field, Head } from '../ui/base';
+import { formOf } from './pages';
 import { DryRunView } from '../ui/dryrun';
 
 interface Form { command: string; name: string; kind: string; pool: string; project: string; slots: string; gpu: string; cpu: string; memory: string; more: string; instances: string; gang: boolean; priority: string; preemptible: string; time: string; retries: string; env: string; workdir: string; tags: string; after: string; description: string; stage: boolean }
@@ -116,7 +117,7 @@ function sum(text: string): string {
 }
 
 function initial(query: URLSearchParams): Form {
-  const f = { ...EMPTY };
+  const f = { ...EMPTY, ...formOf(query.get('kind') ?? '') };
   for (const key of Object.keys(EMPTY) as (keyof Form)[]) { const v = query.get(key); if (v !== null && typeof EMPTY[key] === 'string') (f as Record<string, unknown>)[key] = v; }
   return f;
 }
@@ -150,7 +151,7 @@ export function SubmitView() {
       <div class="cols">
         <Card>
           <form class="form" onSubmit={submit}>
-            <Field label="Command" hint="run by sh -c on the node" error={fault('entrypoint', 'command')}>{(id) => <textarea id={id} name="command" rows={3} required value={f.command} onInput={set('command')} spellcheck={false} placeholder="python train.py --epochs 10" />}</Field>
+            <Field label="Command" hint="run by sh -c on the node" error={fault('entrypoint', 'command')}>{(id) => <textarea id={id} name="command" rows={Math.min(10, 3 + Math.floor(f.command.length / 90))} required value={f.command} onInput={set('command')} spellcheck={false} placeholder="python train.py --epochs 10" />}</Field>
             <div class="form-row">
               <Field label="Name" error={fault('name')}>{(id) => <input id={id} name="name" value={f.name} onInput={set('name')} />}</Field>
               <Field label="Kind" error={fault('kind')}>{(id) => <select id={id} value={f.kind} onChange={set('kind')}>{KINDS.map((k) => <option key={k}>{k}</option>)}</select>}</Field>

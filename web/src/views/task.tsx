@@ -165,6 +165,7 @@ export function TaskView() {
       </Head>
       {t.ended_at === null && t.running_since === null && !['starting', 'running', 'stopping'].includes(t.state) && <Why t={t} />}
       {t.evicted && <div class="note warn" data-evicted=""><p><b>Evicted <Time at={t.evicted.at} /></b>, by the rule <code>{t.evicted.rule}</code>: {t.evicted.message}{t.evicted.work_lost.slot_seconds >= 1 && `; ${slotTime(t.evicted.work_lost.slot_seconds)} of work are lost so far`}.</p></div>}
+      {t.running_since !== null && mayWrite.value && <Command text={t.kind === 'shell' ? weir('shell', 'attach', t.id) : weir('task', 'exec', t.id, '--', 'bash')} label={t.kind === 'shell' ? 'Enter the shell' : 'A shell beside the task'} />}
       <Card title="Output"><LogView task={t} /></Card>
       <div class="cols"><div class="stack"><Attempts t={t} /><Used t={t} /></div><Definition t={t} /></div>
       <Card title="Events"><EventList {...events} show={['node']} /></Card>

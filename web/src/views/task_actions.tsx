@@ -1,11 +1,13 @@
 // task_actions.tsx - changes of tasks. SPDX-License-Identifier: Apache-2.0
 import { signal } from '@preact/signals';
 import { useState } from 'preact/hooks';
+import type { ApiError } from '../lib/api';
 import { weir } from '../lib/cli';
 import { plural } from '../lib/format';
 import { go } from '../lib/router';
 import type { Task } from '../lib/types';
-import { Button, Field } from '../ui/base';
+import { Button, ErrorBox, Field } from '../ui/base';
+import { openPage } from './pages';
 import { ask, Dialog } from '../ui/dialog';
 
 const wanted = signal<{ ids: number[]; done?: () => void } | null>(null);
@@ -33,6 +35,7 @@ export function PriorityAsked() {
 }
 
 export function TaskActions({ t }: { t: Task }) {
+  const [failed, setFailed] = useState<ApiError | null>(null);
   const act = (title: string, verb: string, text: string, danger = false) => ask({ title, verb: text, danger, command: weir(verb === 'kill' ? 'kill' : 'task', verb === 'kill' ? t.id : verb, verb !== 'kill' && t.id), calls: [{ method: 'POST', path: `/tasks/${t.id}/${verb}` }] });
   const ended = t.ended_at !== null;
   const again = () => ask({ title: `Submit task ${t.id} again?`, verb: 'Retry', command: weir('task', 'retry', t.id), calls: [{ method: 'POST', path: `/tasks/${t.id}/retry` }], done: ([answer]) => go(`/tasks/${(answer as { tasks: { id: number }[] }).tasks[0].id}`) });
@@ -40,6 +43,8 @@ export function TaskActions({ t }: { t: Task }) {
     <>
       {t.state === 'staged' && <Button kind="main" onClick={() => act(`Queue task ${t.id}?`, 'start', 'Queue')}>Queue</Button>}
       {t.state === 'paused' && <Button kind="main" onClick={() => act(`Let task ${t.id} run again?`, 'activate', 'Activate')}>Activate</Button>}
+      {t.running_since !== null && ['notebook', 'tensorboard', 'service'].includes(t.kind) && <Button kind="main" onClick={() => { setFailed(null); openPage(t).catch(setFailed); }}>Open</Button>}
+      {failed && <ErrorBox error={failed} />}
       {ended && <Button kind="main" onClick={again}>Retry</Button>}
       <Button onClick={() => go('/submit', { from: t.id })}>Run with changes</Button>
       {!ended && <Button onClick={() => askPriority([t.id])}>Priority</Button>}

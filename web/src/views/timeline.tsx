@@ -3,7 +3,7 @@
 import { Fragment } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { withQuery } from '../lib/api';
-import { absolute, duration, now, num, plural } from '../lib/format';
+import { absolute, byName, duration, now, num, plural } from '../lib/format';
 import { useLive, type Affects } from '../lib/live';
 import { href, useQuery } from '../lib/router';
 import { theme } from '../theme';
@@ -23,7 +23,6 @@ const LONGEST_MS = 31 * 24 * HOUR_MS, SHORTEST_MS = 1000;
 const ROWS_MAX = 200, LANES_MAX = 40, LISTED = 15, LEGEND_MAX = 20;
 const DRAG_PX = 5;
 const SHORTEST_FIT_MS = 120_000;
-const byName = new Intl.Collator('en', { numeric: true }).compare;
 
 const attempts: Affects = (e) => e.type.startsWith('attempt-') && e.type !== 'attempt-checkpoint';
 const iso = (ms: number) => new Date(ms).toISOString();

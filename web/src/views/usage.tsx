@@ -147,6 +147,7 @@ export function UsageView() {
   return (
     <>
       <Head title="Usage" sub="What tasks used, asked for, lost and waited, in slot-hours">
+        <a class="btn" href={href('/report')}>Simulation</a>
         <Button onClick={() => download(`weir-usage-${by}-${dayText(since)}-${dayText(until)}.csv`, csvOf(by, items))} disabled={items.length === 0} data-act="csv">Download CSV</Button>
       </Head>
       <div class="usage-when">
