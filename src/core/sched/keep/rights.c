@@ -237,7 +237,8 @@ static bool takes_from(struct trial *trial, const struct claimant *claimant,
     tally_move(&trial->tally, holder, VIEW_LATER, &amounts, 1);
     if (trial->losses == NULL) {
         trial->losses = arena_new(trial->arena, struct losses, 1);
-        reclaim_rules_losses_init(trial->losses, trial->tally.shares->count, trial->arena);
+        reclaim_rules_losses_init(trial->losses, trial->tally.shares, trial->tally.shares->count,
+                                  trial->arena);
     }
     reclaim_rules_losses_clear(trial->losses);
     const bool takes =
