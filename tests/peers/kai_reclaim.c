@@ -8,7 +8,7 @@ static bool set_allowed(struct trial *trial, const struct accounts *accounts,
                         const struct claimant *claim)
 {
     struct losses losses;
-    reclaim_rules_losses_init(&losses, accounts->count, trial->arena);
+    reclaim_rules_losses_init(&losses, NULL, accounts->count, trial->arena);
     const struct doc *victims = reads_get(trial->test, "victims");
     bool allowed = true;
     for (const struct doc *leaf = victims == NULL ? NULL : victims->first; leaf != NULL;

@@ -52,6 +52,8 @@ struct organisation {
     uint32_t project_count;
     struct vector free;
     struct losses losses;
+    struct shares tree; /* who is below whom, for the rules of reclaim */
+    struct shares_link links[ACCOUNTS_MAX_HERE];
     struct arena arena;
     uint64_t evicted_count;
     bool oversized; /* some gangs are larger than most guarantees */
@@ -143,6 +145,27 @@ static void shares(struct organisation *org)
     }
 }
 
+/* The siblings of each account, in the order of their ids. */
+static void tree_make(struct organisation *org)
+{
+    org->tree = (struct shares){.pool = org->pool,
+                                .count = org->account_count,
+                                .top_first = SHARES_NONE,
+                                .views = org->accounts,
+                                .links = org->links};
+    for (uint32_t i = 0; i < org->account_count; i++) {
+        org->links[i].child_first = SHARES_NONE;
+    }
+    for (uint32_t i = org->account_count; i-- > 0;) {
+        const struct account_view *parent = org->accounts[i].parent;
+        uint32_t *first =
+            parent == NULL ? &org->tree.top_first : &org->links[parent->index].child_first;
+        org->links[i].sibling_next = *first;
+        *first = i;
+    }
+    reclaim_rules_losses_init(&org->losses, &org->tree, org->account_count, &org->arena);
+}
+
 static void project_new(struct organisation *org, struct dice *dice,
                         const struct account_view *department)
 {
@@ -163,7 +186,7 @@ static void project_new(struct organisation *org, struct dice *dice,
 }
 
 /* Raises the guarantee of a department to what the department has promised. Organisations with
- * oversized gangs need this: README.md of core/sched, L5. */
+ * oversized gangs need this: README.md of core/sched, L6. */
 static void promises_cover(struct account_view *department)
 {
     for (uint32_t dim = 0; dim < DIMS; dim++) {
@@ -196,7 +219,7 @@ static void organisation_make(struct organisation *org, uint64_t seed)
         }
     }
     shares(org);
-    reclaim_rules_losses_init(&org->losses, org->account_count, &org->arena);
+    tree_make(org);
 }
 
 /* ---- an organisation as data ---- */
@@ -286,7 +309,7 @@ static void organisation_read(struct organisation *org, const char *path)
     }
     (void)fclose(file);
     shares(org);
-    reclaim_rules_losses_init(&org->losses, org->account_count, &org->arena);
+    tree_make(org);
 }
 
 /* ---- running an organisation ---- */
@@ -436,6 +459,47 @@ static void check_project(const struct organisation *org, const struct account_v
         "P4: a project within its guarantee lost something to another department");
 }
 
+/* Does a project of the same department hold more than its guarantee of these amounts, after the losses? */
+static bool borrows_beside(const struct organisation *org, const struct account_view *project,
+                           const struct vector *amounts)
+{
+    for (uint32_t i = 0; i < org->project_count; i++) {
+        const struct account_view *other = org->projects[i].account;
+        const struct vector rest = reclaim_rules_remaining(&org->losses, other);
+        for (uint32_t dim = 0; dim < DIMS; dim++) {
+            const bool above = other->guaranteed.at[dim] != VECTOR_UNLIMITED &&
+                               rest.at[dim] > other->guaranteed.at[dim];
+            if (other != project && other->parent == project->parent && above &&
+                amounts->at[dim] > 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Who borrows pays first: below a department that promised more than its guarantee, a project within its guarantee pays for a claim on
+ * surplus of another department only if no other project of it borrows. */
+static void check_borrowers(const struct organisation *org, const struct claimant *claim,
+                            const struct project *project, const struct account_view *taker)
+{
+    const struct account_view *account = project->account;
+    struct vector load = reclaim_rules_remaining(&org->losses, taker);
+    vector_add(&load, &claim->request);
+    if (account->parent == claim->account->parent ||
+        !account_overcommitted(&org->pool, account->parent) ||
+        vector_above(&load, &taker->guaranteed, DIMS) == 0) {
+        return;
+    }
+    for (uint32_t i = 0; i < project->gang_count; i++) {
+        struct vector held = reclaim_rules_remaining(&org->losses, account);
+        vector_add(&held, &project->gangs[i].size);
+        law(!project->gangs[i].chosen || vector_above(&held, &account->guaranteed, DIMS) != 0 ||
+                !borrows_beside(org, account, &project->gangs[i].size),
+            "who borrows pays before who is within its guarantee");
+    }
+}
+
 /* P4: no account within its guarantee pays for an account above its own. */
 static void check_guarantees(const struct organisation *org, const struct claimant *claim)
 {
@@ -451,6 +515,7 @@ static void check_guarantees(const struct organisation *org, const struct claima
         law(!had || memcmp(&rest, &giver->allocated, sizeof rest) == 0,
             "P4: an account within its guarantee lost something");
         check_project(org, org->projects[i].account, giver);
+        check_borrowers(org, claim, &org->projects[i], taker);
     }
 }
 

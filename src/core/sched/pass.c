@@ -303,9 +303,9 @@ static void after_waiting(struct pass *pass, struct turns_line *line, enum outco
     struct queue *queue = &line->queue;
     const struct task *task = queue_first(queue);
     struct lane *lane = queue_lane(queue);
-    if (outcome == OUTCOME_HELD) {
+    if (outcome == OUTCOME_HELD && pass->hold.between) {
         (void)hold_note(&pass->hold, task, &line->blocked);
-    } else {
+    } else if (outcome != OUTCOME_HELD) {
         bound_note(pass, line, task, count);
     }
     if (outcome == OUTCOME_BLOCKED) {

@@ -188,7 +188,7 @@ static void a_project_keeps_its_guarantee_against_other_departments(void **state
     struct arena arena;
     arena_init(&arena);
     struct losses losses;
-    reclaim_rules_losses_init(&losses, 4, &arena);
+    reclaim_rules_losses_init(&losses, NULL, 4, &arena);
     const struct account_view owner = account(NULL, 0, 2, 2, 0);
     struct account_view department = account(NULL, 1, 6, 6, 8);
     const struct account_view within = account(&department, 2, 4, 4, 4);
@@ -238,7 +238,7 @@ static void a_limit_below_the_guarantee_gives_nothing_away(void **state)
     struct arena arena;
     struct losses losses;
     arena_init(&arena);
-    reclaim_rules_losses_init(&losses, 2, &arena);
+    reclaim_rules_losses_init(&losses, NULL, 2, &arena);
     const struct claimant claim = claim_of(&taker, 1, true);
     /* Edits left it above its limit of cpu, of which the claimant wants nothing. */
     giver.guaranteed.at[DIM_CPU] = 4500;
@@ -268,7 +268,7 @@ static void pieces_are_taken_while_the_giver_is_above_its_right(void **state)
     struct arena arena;
     struct losses losses;
     arena_init(&arena);
-    reclaim_rules_losses_init(&losses, 2, &arena);
+    reclaim_rules_losses_init(&losses, NULL, 2, &arena);
     const struct claimant beyond = claim_of(&taker, 4, true);
     assert_int_equal(reclaim_rules_take(&beyond, &losses, &giver, &one), RECLAIM_BY_SHARE);
     assert_int_equal(reclaim_rules_take(&beyond, &losses, &giver, &one), RECLAIM_BY_SHARE);
@@ -298,7 +298,7 @@ static void accounts_meet_where_their_paths_part(void **state)
     struct arena arena;
     struct losses losses;
     arena_init(&arena);
-    reclaim_rules_losses_init(&losses, 5, &arena);
+    reclaim_rules_losses_init(&losses, NULL, 5, &arena);
     /* The cousin is above its own right, but its department is not, and departments are compared. */
     assert_int_equal(reclaim_rules_take(&claim, &losses, &cousin, &one), RECLAIM_REFUSED);
     assert_int_equal(reclaim_rules_take(&claim, &losses, &sibling, &one), RECLAIM_BY_SHARE);
@@ -320,7 +320,7 @@ static void nobody_ends_as_saturated_as_those_who_paid(void **state)
     struct arena arena;
     struct losses losses;
     arena_init(&arena);
-    reclaim_rules_losses_init(&losses, 4, &arena);
+    reclaim_rules_losses_init(&losses, NULL, 4, &arena);
     assert_int_equal(reclaim_rules_take(&claim, &losses, &giver, &one), RECLAIM_BY_SHARE);
     assert_true(reclaim_rules_balanced(&claim, &losses));
     claim.saturation_milli = 1041; /* 1.2 * 1.041 < 1.25 */
@@ -367,7 +367,7 @@ static void a_taker_above_its_share_must_stay_the_less_saturated(void **state)
         struct claimant claim = claim_of(&taker, 0, true);
         struct losses losses;
         claim.request = one;
-        reclaim_rules_losses_init(&losses, 2, &arena);
+        reclaim_rules_losses_init(&losses, NULL, 2, &arena);
         assert_int_equal(reclaim_rules_take(&claim, &losses, &giver, &one), RECLAIM_BY_SHARE);
         if (reclaim_rules_balanced(&claim, &losses) != cases[i].balanced) {
             fail_msg("case %zu", i);
@@ -408,7 +408,7 @@ static void who_ends_above_its_guarantee_leaves_what_fits_that_of_others(void **
     struct arena arena;
     struct losses losses;
     arena_init(&arena);
-    reclaim_rules_losses_init(&losses, 2, &arena);
+    reclaim_rules_losses_init(&losses, NULL, 2, &arena);
     assert_int_equal(reclaim_rules_start(&claim), CLAIM_MAY_START);
     assert_int_equal(reclaim_rules_take(&claim, &losses, &b, &three), RECLAIM_BY_SHARE);
     assert_true(reclaim_rules_balanced(&claim, &losses)); /* b keeps its 2 */
@@ -447,6 +447,43 @@ static void a_guarantee_shields_what_fits_it(void **state)
     assert_false(reclaim_rules_shields(&POOL, &payer, &four, &four));
 }
 
+/* The department is guaranteed 2 and promised 4. Project `within` holds 1 of its 2, `borrower` 4 of its 2. A claim on surplus takes from
+ * the borrower, as long as the borrower borrows. A claim on a guarantee may take from both. */
+static void who_borrows_pays_first(void **state)
+{
+    (void)state;
+    struct account_view all[4];
+    struct shares_link links[4] = {{.child_first = SHARES_NONE, .sibling_next = 1},
+                                   {.child_first = 2, .sibling_next = SHARES_NONE},
+                                   {.child_first = SHARES_NONE, .sibling_next = 3},
+                                   {.child_first = SHARES_NONE, .sibling_next = SHARES_NONE}};
+    const struct shares tree = {
+        .pool = POOL, .count = 4, .top_first = 0, .views = all, .links = links};
+    const struct vector one = slots(1);
+    struct arena arena;
+    struct losses losses;
+    arena_init(&arena);
+    all[0] = account(NULL, 0, 2, 8, 2);
+    all[1] = account(NULL, 1, 2, 2, 5);
+    all[2] = account(&all[1], 2, 2, 1, 1);
+    all[3] = account(&all[1], 3, 2, 1, 4);
+    account_promise(&all[1], &all[2]);
+    account_promise(&all[1], &all[3]);
+    struct claimant claim = claim_of(&all[0], 1, true);
+    reclaim_rules_losses_init(&losses, &tree, 4, &arena);
+    assert_int_equal(reclaim_rules_take(&claim, &losses, &all[3], &one), RECLAIM_BY_SHARE);
+    assert_true(reclaim_rules_balanced(&claim, &losses));
+    reclaim_rules_losses_clear(&losses);
+    assert_int_equal(reclaim_rules_take(&claim, &losses, &all[2], &one), RECLAIM_BY_SHARE);
+    assert_false(reclaim_rules_balanced(&claim, &losses)); /* the borrower has 4 of 2 still */
+    all[0].allocated = slots(1);
+    assert_true(reclaim_rules_balanced(&claim, &losses)); /* 2 of 2: the claim is on a guarantee */
+    all[0].allocated = slots(2);
+    all[3].allocated = slots(2);
+    assert_true(reclaim_rules_balanced(&claim, &losses)); /* nobody borrows */
+    arena_done(&arena);
+}
+
 static void a_department_without_share_takes_nothing(void **state)
 {
     (void)state;
@@ -461,7 +498,7 @@ static void a_department_without_share_takes_nothing(void **state)
     struct arena arena;
     struct losses losses;
     arena_init(&arena);
-    reclaim_rules_losses_init(&losses, 4, &arena);
+    reclaim_rules_losses_init(&losses, NULL, 4, &arena);
     assert_int_equal(reclaim_rules_start(&claim), CLAIM_MAY_START);
     assert_int_equal(reclaim_rules_take(&claim, &losses, &giver, &one), RECLAIM_BY_SHARE);
     assert_false(reclaim_rules_balanced(&claim, &losses));
@@ -529,6 +566,7 @@ int main(void)
         cmocka_unit_test(a_guarantee_counts_in_each_resource_alone),
         cmocka_unit_test(who_ends_above_its_guarantee_leaves_what_fits_that_of_others),
         cmocka_unit_test(a_guarantee_shields_what_fits_it),
+        cmocka_unit_test(who_borrows_pays_first),
         cmocka_unit_test(a_department_without_share_takes_nothing),
         cmocka_unit_test(minimum_runtime_comes_from_the_account_below_the_common_one),
         cmocka_unit_test(protections_end_at_their_moment),

@@ -307,6 +307,22 @@ static void the_topology_changes_while_it_waits(void **state)
     rig_done(&rig);
 }
 
+/* The default project may hold so much cpu. */
+static void cpu_limit(struct rig *rig, int64_t limit_milli)
+{
+    const struct quota_amount amount = {"cpu", QUOTA_UNSET, limit_milli, QUOTA_WEIGHT_DEFAULT};
+    const struct quota_spec quota = {.amounts = &amount,
+                                     .amount_count = 1,
+                                     .rules.rank = QUOTA_RANK_DEFAULT,
+                                     .rules.preempt_min_runtime_ms = QUOTA_INHERIT,
+                                     .rules.reclaim_min_runtime_ms = QUOTA_INHERIT};
+    struct input in = {.type = INPUT_QUOTA_SET};
+    in.quota.account = ACCOUNT_DEFAULT_PROJECT;
+    in.quota.pool = query_pool_named(rig->core, "default")->id;
+    in.quota.spec = &quota;
+    assert_int_equal(rig_do(rig, in), VERDICT_OK);
+}
+
 /* A slot brings 8 cpus on one node of the rack and 1 on the other. The gang of three fits the limit as 8 + 1 + 1 only. */
 static void a_gang_in_one_rack_stays_within_the_cpu_limit(void **state)
 {
@@ -317,23 +333,31 @@ static void a_gang_in_one_rack_stays_within_the_cpu_limit(void **state)
         levels_set(&rig, zone_rack, 2);
         node_with(&rig, "a1", 2, "a", "1", 16000);
         node_with(&rig, "a2", 2, "a", "1", 2000);
-        const struct quota_amount amount = {"cpu", QUOTA_UNSET, limit, QUOTA_WEIGHT_DEFAULT};
-        const struct quota_spec quota = {.amounts = &amount,
-                                         .amount_count = 1,
-                                         .rules.rank = QUOTA_RANK_DEFAULT,
-                                         .rules.preempt_min_runtime_ms = QUOTA_INHERIT,
-                                         .rules.reclaim_min_runtime_ms = QUOTA_INHERIT};
-        struct input in = {.type = INPUT_QUOTA_SET};
-        in.quota.account = ACCOUNT_DEFAULT_PROJECT;
-        in.quota.pool = query_pool_named(rig.core, "default")->id;
-        in.quota.spec = &quota;
-        assert_int_equal(rig_do(&rig, in), VERDICT_OK);
+        cpu_limit(&rig, limit);
         const task_id task = rig_submit(&rig, gang_of(3, "rack", ""));
         rig_pass(&rig);
         const struct task *row = query_task(rig.core, task);
         assert_int_equal(row->active_count, limit == 10000 ? 3 : 0);
         rig_done(&rig);
     }
+}
+
+/* A slot of node `wide` brings two cores, a slot of node `narrow` half a core. The project may hold two cores. One instance on `wide`
+ * would leave too little for the other instance, so the gang starts on `narrow` as a whole. */
+static void a_gang_in_one_zone_tries_nodes_that_suit_its_limit(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_init(&rig);
+    levels_set(&rig, zone_rack, 2);
+    node_with(&rig, "wide", 4, "a", "1", 8000);
+    node_with(&rig, "narrow", 4, "a", "2", 2000);
+    cpu_limit(&rig, 2000);
+    const task_id task = rig_submit(&rig, gang_of(2, "zone", ""));
+    rig_pass(&rig);
+    assert_string_equal(where(&rig, task, 0), "narrow");
+    assert_string_equal(where(&rig, task, 1), "narrow");
+    rig_done(&rig);
 }
 
 int main(void)
@@ -350,6 +374,7 @@ int main(void)
         cmocka_unit_test(resources_change_and_the_topology_stays),
         cmocka_unit_test(the_topology_changes_while_it_waits),
         cmocka_unit_test(a_gang_in_one_rack_stays_within_the_cpu_limit),
+        cmocka_unit_test(a_gang_in_one_zone_tries_nodes_that_suit_its_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

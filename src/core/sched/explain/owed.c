@@ -290,7 +290,7 @@ size_t owed_find(const struct core *core, pool_id pool, int64_t now_ms, struct a
     struct tally tally;
     struct losses losses;
     tally_init(&tally, core, pool, shares, arena);
-    reclaim_rules_losses_init(&losses, shares->count, arena);
+    reclaim_rules_losses_init(&losses, shares, shares->count, arena);
     struct owed_search search = {
         .core = core,
         .pool = query_pool(core, pool),

@@ -171,15 +171,25 @@ bool rights_held_by(const struct tally *tally, const struct task *holder, const 
            held_behind(tally, holder, amounts) && rights_enough(tally, holder);
 }
 
-/* Do rights count in this pool: reclaim, and several waiting projects? The answer depends on the state alone, so the first answer
- * holds for the whole trial. */
-static bool rights_count(struct trial *trial)
+/* Do several projects have work in the pool, waiting or not? A project of which nothing waits now may have waiting tasks the next
+ * moment, and then takes what it has a right to. */
+static bool several_work(const struct shares *shares)
+{
+    uint32_t at = shares->top_first;
+    while (at != SHARES_NONE && shares->links[at].sibling_next == SHARES_NONE) {
+        at = shares->links[at].child_first;
+    }
+    return at != SHARES_NONE;
+}
+
+/* The answer depends on the state alone, so the first answer holds for the whole trial. */
+bool rights_bind(struct trial *trial)
 {
     if (!trial->rights_known) {
         const struct pool *pool = query_pool(trial->core, trial->pool);
         trial->rights_known = true;
         trial->rights_count = pool->policy == POLICY_FAIR_SHARE && !pool->preemption_off &&
-                              rights_between(trial->core, pool);
+                              several_work(trial->tally.shares);
     }
     return trial->rights_count;
 }
@@ -188,7 +198,7 @@ const struct task *rights_held(struct trial *trial, const struct task *task, con
                                const struct vector *amounts)
 {
     const struct overlay *overlay = &trial->overlay;
-    if (overlay->holder_count == 0 || !rights_count(trial)) {
+    if (overlay->holder_count == 0 || !rights_bind(trial)) {
         return NULL;
     }
     for (uint32_t i = 0; i < overlay->holder_count; i++) {
@@ -237,7 +247,8 @@ static bool takes_from(struct trial *trial, const struct claimant *claimant,
     tally_move(&trial->tally, holder, VIEW_LATER, &amounts, 1);
     if (trial->losses == NULL) {
         trial->losses = arena_new(trial->arena, struct losses, 1);
-        reclaim_rules_losses_init(trial->losses, trial->tally.shares->count, trial->arena);
+        reclaim_rules_losses_init(trial->losses, trial->tally.shares, trial->tally.shares->count,
+                                  trial->arena);
     }
     reclaim_rules_losses_clear(trial->losses);
     const bool takes =

@@ -43,9 +43,12 @@ uint32_t rights_beyond(const struct trial *trial, const struct task *task);
 bool rights_held_by(const struct tally *tally, const struct task *holder, const struct task *task,
                     const struct okey *key, const struct vector *amounts);
 
+/* May the right of a holder's accounts hold back other tasks in this pool? Only with reclaim, and where several projects have work. */
+bool rights_bind(struct trial *trial);
+
 /* Does the trial's holder with this number hold back no task of another project, whatever that task requests? */
 bool rights_apart(struct trial *trial, uint32_t number);
 
-/* The holder for which rights_held_by() is true; NULL: none. Only in pools with reclaim, while several projects wait. */
+/* The holder for which rights_held_by() is true; NULL: none, or rights_bind() is false. */
 const struct task *rights_held(struct trial *trial, const struct task *task, const struct okey *key,
                                const struct vector *amounts);

@@ -135,9 +135,11 @@ static enum reclaim_rule rule_of(const struct claimant *claim, const struct acco
                                                                       : RECLAIM_REFUSED;
 }
 
-void reclaim_rules_losses_init(struct losses *losses, uint32_t accounts, struct arena *arena)
+void reclaim_rules_losses_init(struct losses *losses, const struct shares *tree, uint32_t accounts,
+                               struct arena *arena)
 {
     *losses = (struct losses){
+        .tree = tree,
         .at = arena_new(arena, struct account_loss, accounts),
         .touched = arena_new(arena, const struct account_view *, accounts),
         .room = accounts,
@@ -308,8 +310,52 @@ bool reclaim_rules_shields(const struct account_pool *pool, const struct account
     return vector_above(&held, &giver->guaranteed, pool->dims) == 0;
 }
 
-/* Does a loss leave a giver below its floor? The floor counts only if the taker ends above its own guarantee: a claim within a
- * guarantee is served first, and the giver cannot take back from a taker within its guarantee. */
+/* Would the account be within its guarantee with the amounts that it lost last? */
+static bool was_within(const struct account_pool *pool, const struct losses *losses,
+                       const struct account_view *account, const struct vector *amounts)
+{
+    struct vector held = reclaim_rules_remaining(losses, account);
+    vector_add(&held, amounts);
+    return vector_above(&held, &account->guaranteed, pool->dims) == 0;
+}
+
+/* Does a sibling of the account still hold more than its guarantee, in a dimension of these amounts? */
+static bool sibling_borrows(const struct account_pool *pool, const struct losses *losses,
+                            const struct account_view *account, const struct vector *amounts)
+{
+    const struct shares *tree = losses->tree;
+    const uint32_t dims = dims_of(amounts, pool->dims);
+    uint32_t at = tree == NULL ? SHARES_NONE : tree->links[account->parent->index].child_first;
+    for (; at != SHARES_NONE; at = tree->links[at].sibling_next) {
+        const struct account_view *sibling = &tree->views[at];
+        const struct vector rest = reclaim_rules_remaining(losses, sibling);
+        if (sibling != account &&
+            (vector_above(&rest, &sibling->guaranteed, pool->dims) & dims) != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Below a giver that promised more than its guarantee: did an account within its own guarantee pay, while a sibling that borrows keeps
+ * what it borrowed? Then the account could take the same back from the sibling, the giver would be below its guarantee, and the round
+ * would begin again. */
+static bool borrower_spared(const struct account_pool *pool, const struct losses *losses,
+                            const struct lost_piece *piece, const struct account_view *giver)
+{
+    for (const struct account_view *at = piece->account; at != giver; at = at->parent) {
+        if (account_overcommitted(pool, at->parent) &&
+            was_within(pool, losses, at, &piece->amounts) &&
+            sibling_borrows(pool, losses, at, &piece->amounts)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Does a loss leave a giver below its floor, or is it a loss of the wrong account below the giver? This counts only if the taker ends
+ * above its own guarantee: a claim within a guarantee is served first, and the giver cannot take back from a taker within its
+ * guarantee. */
 static bool floor_broken(const struct claimant *claim, const struct losses *losses,
                          const struct lost_piece *piece)
 {
@@ -323,7 +369,8 @@ static bool floor_broken(const struct claimant *claim, const struct losses *loss
         return false;
     }
     const struct vector rest = reclaim_rules_remaining(losses, giver);
-    return reclaim_rules_shields(claim->pool, giver, &rest, &piece->amounts);
+    return reclaim_rules_shields(claim->pool, giver, &rest, &piece->amounts) ||
+           borrower_spared(claim->pool, losses, piece, giver);
 }
 
 bool reclaim_rules_balanced(const struct claimant *claim, const struct losses *losses)

@@ -14,6 +14,7 @@
 #include "base/arena.h"
 #include "core/model/vector.h"
 #include "core/sched/order/account.h"
+#include "core/sched/order/shares.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -69,6 +70,8 @@ struct losses {
     struct account_loss *at;             /* by account_view.index */
     const struct account_view **touched; /* accounts that lost something, by their first loss */
     uint32_t touched_count;
+    const struct shares *
+        tree; /* says who the siblings of an account are; NULL: no account has siblings that count */
     uint32_t room; /* number of accounts */
     uint32_t dims; /* dimensions in which something was taken, bit by bit */
     struct lost_piece
@@ -78,8 +81,10 @@ struct losses {
     struct arena *arena;
 };
 
-/* Makes an empty set of losses in the arena. `accounts` is the number of account views. */
-void reclaim_rules_losses_init(struct losses *losses, uint32_t accounts, struct arena *arena);
+/* Makes an empty set of losses in the arena. `accounts` is the number of account views. `tree` may be NULL: the rule about siblings that
+ * borrow (reclaim_rules_balanced()) is the only one that reads it. */
+void reclaim_rules_losses_init(struct losses *losses, const struct shares *tree, uint32_t accounts,
+                               struct arena *arena);
 
 /* Removes all losses. The cost grows with the number of accounts that lost something. */
 void reclaim_rules_losses_clear(struct losses *losses);
@@ -104,5 +109,7 @@ bool reclaim_rules_shields(const struct account_pool *pool, const struct account
 
 /* Is the outcome of all losses balanced? Three rules hold for each account on the claimant's path. The account ends within its share, or
  * less saturated than each sibling that lost something. If the account ends above its guarantee, no sibling lost a piece that the
- * sibling's guarantee shields. Non-preemptible work of the account stays within the guarantee. */
+ * sibling's guarantee shields, and below a sibling that promised more than its guarantee no account lost a piece that the account's own
+ * guarantee shields while a sibling of that account holds more than its guarantee. Non-preemptible work of the account stays within
+ * the guarantee. */
 bool reclaim_rules_balanced(const struct claimant *claim, const struct losses *losses);

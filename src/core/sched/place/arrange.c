@@ -12,216 +12,12 @@
 #include "core/model/form.h"
 #include "core/model/limits.h"
 #include "core/model/node.h"
-#include "core/model/resource.h"
+#include "core/sched/place/arrange_internal.h"
 #include "core/sched/place/sequence.h"
-#include "core/state/query.h"
 #include "core/state/topology.h"
 
 /* ARRANGE_TRIES_MAX bounds the attempts to fill a group, for all groups of a gang together. EVERY_ONE asks a node without a maximum. */
-enum { ARRANGE_TRIES_MAX = 2000, LEVEL_NONE = -1, EVERY_ONE = TASK_INSTANCES_MAX };
-
-/* Where a group must be. */
-struct scope {
-    int32_t level;    /* of the domain; LEVEL_NONE: no level */
-    domain_id domain; /* 0: anywhere in the pool */
-    int32_t close;    /* the level of which few domains should be used, or LEVEL_NONE */
-};
-
-/* The instances of one leaf that need a place. */
-struct part {
-    const uint32_t *indices;
-    uint32_t count;
-};
-
-struct arrange_search {
-    struct nodeset *nodeset;
-    struct part parts[TASK_GROUPS_MAX + 1]; /* by leaf */
-    uint32_t tries;                         /* attempts to fill a group */
-    bool exact;                             /* a miss proves that there are no places */
-};
-
-/* A node that takes instances of a leaf. */
-struct site {
-    const struct node *node;
-    uint32_t takes; /* number of instances */
-    int64_t order;  /* ops->order() of the node */
-};
-
-/* A domain, or the part of a scope that is in one domain of a closer level. */
-struct area {
-    domain_id domain;
-    uint32_t node; /* the lowest node */
-    uint64_t room; /* instances of a leaf that fit; in domains_of(): the domain's rank */
-};
-
-/* ---- nodes of a scope ---- */
-
-static const struct node *scope_node(const struct nodeset *nodeset, struct scope scope,
-                                     node_id after)
-{
-    return scope.domain.v == 0 ? query_pool_node_next(nodeset->core, nodeset->pool->id, after)
-                               : topology_domain_node_next(nodeset->core, scope.domain, after);
-}
-
-static uint32_t scope_size(const struct nodeset *nodeset, struct scope scope)
-{
-    return scope.domain.v == 0 ? nodeset->pool->node_count
-                               : topology_domain(nodeset->core, scope.domain)->node_count;
-}
-
-static struct site *sites_of(const struct arrange_search *search, uint32_t leaf, struct scope scope,
-                             uint32_t *ret_count)
-{
-    struct nodeset *nodeset = search->nodeset;
-    const uint32_t size = scope_size(nodeset, scope);
-    struct site *sites = arena_new(nodeset->arena, struct site, size);
-    uint32_t count = 0;
-    const struct node *node = NULL;
-    while ((node = scope_node(nodeset, scope, node == NULL ? (node_id){0} : node->id)) != NULL) {
-        const uint32_t takes = nodeset->ops->takes(nodeset, leaf, node, search->parts[leaf].count);
-        if (takes > 0) {
-            must(count < size);
-            sites[count++] = (struct site){node, takes, nodeset->ops->order(nodeset, leaf, node)};
-        }
-    }
-    *ret_count = count;
-    return sites;
-}
-
-/* ---- one leaf on some nodes ---- */
-
-/* Placements other than `spread`: the fullest node first, as for tasks without a topology. */
-static bool packs_before(const struct site *a, const struct site *b)
-{
-    return a->order != b->order ? a->order < b->order : a->node->id.v < b->node->id.v;
-}
-
-/* Placement `spread`: the emptiest node first. */
-static bool spreads_before(const struct site *a, const struct site *b)
-{
-    return a->order != b->order ? a->order > b->order : a->node->id.v < b->node->id.v;
-}
-
-static struct site *site_best(const struct nodeset *nodeset, struct site *sites, uint32_t count)
-{
-    struct site *best = NULL;
-    for (uint32_t i = 0; i < count; i++) {
-        if (sites[i].takes > 0 &&
-            (best == NULL ||
-             (nodeset->spread ? spreads_before(&sites[i], best) : packs_before(&sites[i], best)))) {
-            best = &sites[i];
-        }
-    }
-    return best;
-}
-
-/* Places as many of `count` instances as the sites take. Returns the number of placed instances. */
-static uint32_t sites_fill(struct nodeset *nodeset, uint32_t leaf, struct site *sites,
-                           uint32_t site_count, const uint32_t *indices, uint32_t count)
-{
-    uint32_t placed = 0;
-    while (placed < count) {
-        struct site *best = site_best(nodeset, sites, site_count);
-        if (best == NULL) {
-            return placed;
-        }
-        /* The node may take fewer now than when the site was made, because earlier placements used up the accounts' bounds. */
-        const uint32_t most = nodeset->spread ? 1 : count - placed;
-        const uint32_t takes = nodeset->ops->takes(nodeset, leaf, best->node, most);
-        must(takes <= most);
-        for (uint32_t i = 0; i < takes; i++) {
-            nodeset->ops->take(nodeset, leaf, best->node, indices[placed++]);
-        }
-        best->takes = nodeset->spread && takes > 0 ? best->takes - 1 : 0;
-        best->order = nodeset->ops->order(nodeset, leaf, best->node);
-    }
-    return placed;
-}
-
-/* The domain of the site at the level `scope.close`; 0: none. */
-static uint32_t site_area(const struct site *site, struct scope scope)
-{
-    return site->node->domains[scope.close].v;
-}
-
-/* The part with most room first, then the part with the higher node. Nodes in no domain come last. */
-static int area_order(const void *left, const void *right)
-{
-    const struct area *a = left;
-    const struct area *b = right;
-    if ((a->domain.v == 0) != (b->domain.v == 0)) {
-        return a->domain.v == 0 ? 1 : -1;
-    }
-    if (a->room != b->room) {
-        return a->room > b->room ? -1 : 1;
-    }
-    return a->node > b->node ? -1 : a->node < b->node;
-}
-
-static struct area *areas_of(struct nodeset *nodeset, struct scope scope, const struct site *sites,
-                             uint32_t site_count, uint32_t *ret_count)
-{
-    must(scope.close != LEVEL_NONE);
-    struct area *areas = arena_new(nodeset->arena, struct area, site_count);
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < site_count; i++) {
-        const uint32_t domain = site_area(&sites[i], scope);
-        uint32_t at = 0;
-        while (at < count && areas[at].domain.v != domain) {
-            at++;
-        }
-        if (at == count) {
-            areas[count++] = (struct area){{domain}, sites[i].node->id.v, 0};
-        }
-        areas[at].room += sites[i].takes;
-    }
-    sort_items(areas, count, sizeof areas[0], area_order);
-    *ret_count = count;
-    return areas;
-}
-
-/* Places the instances of a leaf in few parts of the scope. Returns the number of placed instances. */
-static uint32_t areas_fill(struct nodeset *nodeset, uint32_t leaf, struct scope scope,
-                           struct site *sites, uint32_t site_count, const struct part *part)
-{
-    uint32_t area_count = 0;
-    uint32_t placed = 0;
-    const struct area *areas = areas_of(nodeset, scope, sites, site_count, &area_count);
-    struct site *inside = arena_new(nodeset->arena, struct site, site_count);
-    for (uint32_t i = 0; i < area_count && placed < part->count; i++) {
-        uint32_t count = 0;
-        for (uint32_t j = 0; j < site_count; j++) {
-            if (site_area(&sites[j], scope) == areas[i].domain.v) {
-                inside[count++] = sites[j];
-            }
-        }
-        placed +=
-            sites_fill(nodeset, leaf, inside, count, &part->indices[placed], part->count - placed);
-        must(placed <= part->count);
-    }
-    return placed;
-}
-
-static bool leaf_place(struct arrange_search *search, uint32_t leaf, struct scope scope)
-{
-    struct nodeset *nodeset = search->nodeset;
-    const struct part *part = &search->parts[leaf];
-    const uint32_t mark = nodeset->placed_count;
-    must(part->count > 0);
-    if (scope.domain.v == 0 && scope.close == LEVEL_NONE && nodeset->ops->anywhere != NULL) {
-        return nodeset->ops->anywhere(nodeset, leaf, part->indices, part->count);
-    }
-    uint32_t site_count = 0;
-    struct site *sites = sites_of(search, leaf, scope, &site_count);
-    const bool close = scope.close > scope.level && site_count > 0;
-    const uint32_t placed =
-        close ? areas_fill(nodeset, leaf, scope, sites, site_count, part)
-              : sites_fill(nodeset, leaf, sites, site_count, part->indices, part->count);
-    if (placed < part->count) {
-        nodeset_back(nodeset, mark);
-    }
-    return placed == part->count;
-}
+enum { ARRANGE_TRIES_MAX = 2000, EVERY_ONE = TASK_INSTANCES_MAX };
 
 /* ---- domains ---- */
 
@@ -291,7 +87,8 @@ static struct area *domains_of(const struct arrange_search *search, uint32_t gro
     struct nodeset *nodeset = search->nodeset;
     const uint32_t leaf = leaf_largest(search, group);
     must(level < nodeset->pool->level_count);
-    struct area *list = arena_new(nodeset->arena, struct area, scope_size(nodeset, scope));
+    struct area *list =
+        arena_new(nodeset->arena, struct area, arrange_leaf_scope_size(nodeset, scope));
     uint32_t count = 0;
     domain_id domain = {0};
     while ((domain =
@@ -355,7 +152,7 @@ static bool group_fill(struct arrange_search *search, uint32_t group, struct sco
         return false;
     }
     if (nodeset->form->groups[group].below == 0) {
-        return leaf_place(search, group, scope);
+        return arrange_leaf_place(search, group, scope);
     }
     const unsigned sequences = parts_below(search, group) > 1 ? SEQUENCE_COUNT : 1;
     for (unsigned sequence = 0; sequence < sequences; sequence++) {
@@ -389,7 +186,7 @@ static int32_t level_of(const struct nodeset *nodeset, const char *name)
 {
     uint32_t level;
     return name[0] != '\0' && topology_level(nodeset->pool, name, &level) ? (int32_t)level
-                                                                          : LEVEL_NONE;
+                                                                          : ARRANGE_LEVEL_NONE;
 }
 
 /* Places a group in one domain of the closest level that has room for the group, up to the level `widest`. */
@@ -429,11 +226,11 @@ static bool group_place(struct arrange_search *search, uint32_t group, struct sc
     const struct form_group *own = &nodeset->form->groups[group];
     const int32_t required = level_of(nodeset, own->required);
     const int32_t preferred = level_of(nodeset, own->preferred);
-    must((scope.level == LEVEL_NONE) == (scope.domain.v == 0));
-    if (own->required[0] != '\0' && required == LEVEL_NONE) {
+    must((scope.level == ARRANGE_LEVEL_NONE) == (scope.domain.v == 0));
+    if (own->required[0] != '\0' && required == ARRANGE_LEVEL_NONE) {
         return false; /* the pool's topology no longer has the level */
     }
-    scope.close = preferred != LEVEL_NONE ? preferred : scope.close;
+    scope.close = preferred != ARRANGE_LEVEL_NONE ? preferred : scope.close;
     if (required > scope.level) {
         return levels_try(search, group, scope, required);
     }
@@ -459,7 +256,7 @@ enum arrange_result arrange(struct nodeset *nodeset, const uint32_t *indices, ui
 {
     struct arrange_search search;
     search_init(&search, nodeset, indices, count);
-    if (group_place(&search, 0, (struct scope){LEVEL_NONE, {0}, LEVEL_NONE})) {
+    if (group_place(&search, 0, (struct scope){ARRANGE_LEVEL_NONE, {0}, ARRANGE_LEVEL_NONE})) {
         return ARRANGE_DONE;
     }
     return search.exact ? ARRANGE_NO_ROOM : ARRANGE_NOT_FOUND;
@@ -478,7 +275,7 @@ uint32_t arrange_closest(struct nodeset *nodeset, uint32_t group, const uint32_t
     const struct node *pin = group_pin(nodeset, group);
     domain_id domain = {0};
     *ret = (domain_id){0};
-    while (level != LEVEL_NONE &&
+    while (level != ARRANGE_LEVEL_NONE &&
            (domain = topology_domain_next(nodeset->core, nodeset->pool->id, (uint32_t)level,
                                           (domain_id){0}, domain))
                    .v != 0) {

@@ -28,6 +28,9 @@ struct nodeset_ops {
      * no such way. */
     bool (*anywhere)(struct nodeset *nodeset, uint32_t leaf, const uint32_t *indices,
                      uint32_t count);
+    /* With `count` above 0 takes() counts only nodes on which so many instances would stay within what the task's accounts may take now;
+     * 0 ends this. False: the accounts bound nothing that differs between nodes. NULL: they never do. */
+    bool (*even)(struct nodeset *nodeset, uint32_t count);
     /* The number by which domains are ordered for `count` instances of a leaf: the lowest first. NULL: the fullest domain first. */
     uint64_t (*rank)(struct nodeset *nodeset, uint32_t leaf, domain_id domain, uint32_t count);
 };

@@ -26,6 +26,8 @@ struct trial_nodeset {
     struct asker *askers[TASK_GROUPS_MAX + 1]; /* by leaf; NULL: not needed yet */
     const struct asker *like;                  /* the asker of the task, copied for each leaf */
     struct vector left;                        /* what the task's accounts may still take */
+    uint32_t even;                             /* as in struct asker, with `whole` */
+    struct vector whole;
     struct vector *lefts; /* `left` before each instance that was placed here */
 };
 
@@ -49,6 +51,8 @@ static struct asker *asker_of(struct trial_nodeset *own, uint32_t leaf)
         own->askers[leaf] = asker;
     }
     own->askers[leaf]->left = own->left;
+    own->askers[leaf]->even = own->even;
+    own->askers[leaf]->whole = own->whole;
     return own->askers[leaf];
 }
 
@@ -125,11 +129,20 @@ static bool trial_anywhere(struct nodeset *nodeset, uint32_t leaf, const uint32_
     return true;
 }
 
+static bool trial_even(struct nodeset *nodeset, uint32_t count)
+{
+    struct trial_nodeset *own = nodeset_of(nodeset);
+    own->even = own->like->bounded ? count : 0;
+    own->whole = own->left;
+    return own->even > 0;
+}
+
 static const struct nodeset_ops trial_ops = {.takes = trial_takes,
                                              .order = trial_order,
                                              .take = trial_take,
                                              .undo = trial_undo,
-                                             .anywhere = trial_anywhere};
+                                             .anywhere = trial_anywhere,
+                                             .even = trial_even};
 
 const struct node **place_form_known(const struct trial *trial, const struct task *task)
 {

@@ -42,7 +42,8 @@ struct solve *solve_new(struct trial *trial, int64_t now_ms)
     solve->trial = trial;
     solve->victims = victims_new(trial, now_ms);
     solve->no_node.arena = trial->arena;
-    reclaim_rules_losses_init(&solve->losses, trial->tally.shares->count, trial->arena);
+    reclaim_rules_losses_init(&solve->losses, trial->tally.shares, trial->tally.shares->count,
+                              trial->arena);
     return solve;
 }
 
