@@ -206,8 +206,7 @@ static bool permitted(struct api *api, struct proxied *p)
         }
     }
     const struct proxy_ticket *ticket = ticket_of_cookie(api, p->request, p->task.v);
-    const struct store_token *token =
-        ticket != NULL ? ticket_token(api, ticket) : NULL;
+    const struct store_token *token = ticket != NULL ? ticket_token(api, ticket) : NULL;
     if (token == NULL || !reaches(api, p, token)) {
         return false;
     }

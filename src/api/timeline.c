@@ -106,9 +106,8 @@ static void running_take(struct timeline *t, const struct node *node,
                              .waited_ms = from_ms > 0 && from_ms < instance->allocated_ms
                                               ? instance->allocated_ms - from_ms
                                               : 0,
-                             .started_ms = instance->state == INSTANCE_STARTING
-                                               ? 0
-                                               : instance->started_ms,
+                             .started_ms =
+                                 instance->state == INSTANCE_STARTING ? 0 : instance->started_ms,
                              .devices = instance->devices,
                              .slots_milli = instance->slots_milli,
                              .state = running_name(instance),

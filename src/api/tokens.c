@@ -97,7 +97,8 @@ void tokens_revoke(struct call *call)
 {
     const struct store_token *token = token_set_by_id(call->api->o.tokens, call->params[0]);
     if (token == NULL) {
-        call_failf(call, ERR_NOT_FOUND, "", "no token has the id '%.60s'; `weir token list` shows ids", call->params[0]);
+        call_failf(call, ERR_NOT_FOUND, "",
+                   "no token has the id '%.60s'; `weir token list` shows ids", call->params[0]);
         return;
     }
     const struct api_host *host = call->api->o.host;

@@ -145,8 +145,8 @@ int cmd_notebook_start(struct cli *cli)
 
 int cmd_notebook_tensorboard(struct cli *cli)
 {
-    const char *const argv[] = {
-        "sh", "-c", script_text(cli, script_tensorboard, script_tensorboard_len), NULL};
+    const char *const argv[] = {"sh", "-c",
+                                script_text(cli, script_tensorboard, script_tensorboard_len), NULL};
     const char *const env[] = {arena_fmt(&cli->arena, "WEIR_LOGDIR=%s", cli->args.words[0]), NULL};
     const struct task_run_kind kind = {
         .kind = "tensorboard", .name = "tensorboard", .argv = argv, .env = env};

@@ -13,7 +13,9 @@ const struct command *const command_tables[] = {
 };
 
 static const struct flag flags_up[] = {
-    {"port", 'p', FLAG_NUMBER, "N", "port (default 8080; 0: a free one, if possible the same again on the same directory)", COMPLETE_NONE, NULL},
+    {"port", 'p', FLAG_NUMBER, "N",
+     "port (default 8080; 0: a free one, if possible the same again on the same directory)",
+     COMPLETE_NONE, NULL},
     {"listen", 0, FLAG_TEXT, "A",
      "address to serve (default 127.0.0.1); others need a certificate: weir tls init",
      COMPLETE_NONE, NULL},

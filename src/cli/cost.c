@@ -38,7 +38,8 @@ static enum err ask(struct cli *cli, struct arena *arena, const struct cost_call
 }
 
 /* Prints the lines of a dry run. A change that moves no task is said too. */
-static void dry_print(const struct cli *cli, const struct doc *answer, bool changes, const char *what)
+static void dry_print(const struct cli *cli, const struct doc *answer, bool changes,
+                      const char *what)
 {
     struct buf text;
     buf_init(&text, COST_TEXT_MAX);

@@ -19,7 +19,8 @@
 #include <unistd.h>
 
 enum {
-    PIECE_TURN_BYTES = 1024 * 1024, /* that one stream is sent before other callbacks have their turn */
+    PIECE_TURN_BYTES =
+        1024 * 1024, /* that one stream is sent before other callbacks have their turn */
     MS_PER_S = 1000,
 };
 

@@ -115,7 +115,7 @@ struct store_span {
     uint32_t attempt;
     int64_t begin_ms; /* of what lies on the days of the question */
     int64_t end_ms;
-    int64_t lost_ms; /* how much of it was lost, at its end */
+    int64_t lost_ms;   /* how much of it was lost, at its end */
     int64_t waited_ms; /* before `begin_ms`, where the attempt began on these days and had slots */
     enum store_use_end ending;
     int64_t slots_milli;

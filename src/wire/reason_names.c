@@ -16,14 +16,14 @@ enum {
 };
 
 /* The first names of a list, as people sort them, and the one that was perhaps meant. */
-struct names {
+struct first_names {
     const char *at[SHOWN_MAX];
     uint32_t shown;
     uint32_t all;
     struct suggest suggest;
 };
 
-static void names_add(struct names *names, const char *name)
+static void names_add(struct first_names *names, const char *name)
 {
     suggest_offer(&names->suggest, name);
     names->all++;
@@ -45,7 +45,7 @@ static void rest_add(uint32_t shown, uint32_t all, struct buf *out)
     }
 }
 
-static void names_list(const struct names *names, const char *before, struct buf *out)
+static void names_list(const struct first_names *names, const char *before, struct buf *out)
 {
     for (uint32_t i = 0; i < names->shown; i++) {
         buf_addf(out, "%s%s", i == 0 ? before : ", ", names->at[i]);
@@ -86,7 +86,7 @@ static void tasks_add(const struct core *core, const struct reason *reason, stru
 
 static void nodes_add(const struct core *core, const struct reason *reason, struct buf *out)
 {
-    struct names names = {0};
+    struct first_names names = {0};
     count_add(reason->need, "node", out);
     const struct node *node = query_pool_node_next(core, reason->pool, (node_id){0});
     for (; node != NULL; node = query_pool_node_next(core, reason->pool, node->id)) {
@@ -126,7 +126,7 @@ void reason_names_uses(const struct core *core, const struct reason *reason, str
 
 /* ---- what would be accepted ---- */
 
-static void nodes_look(const struct core *core, struct names *names)
+static void nodes_look(const struct core *core, struct first_names *names)
 {
     const struct node *node = query_node_next(core, (node_id){0});
     for (; node != NULL; node = query_node_next(core, node->id)) {
@@ -136,7 +136,7 @@ static void nodes_look(const struct core *core, struct names *names)
     }
 }
 
-static void pools_look(const struct core *core, struct names *names)
+static void pools_look(const struct core *core, struct first_names *names)
 {
     const struct pool *pool = query_pool_next(core, (pool_id){0});
     for (; pool != NULL; pool = query_pool_next(core, pool->id)) {
@@ -146,7 +146,8 @@ static void pools_look(const struct core *core, struct names *names)
     }
 }
 
-static void accounts_look(const struct core *core, enum account_kind kind, struct names *names)
+static void accounts_look(const struct core *core, enum account_kind kind,
+                          struct first_names *names)
 {
     const struct account *account = query_account_next(core, (account_id){0});
     for (; account != NULL; account = query_account_next(core, account->id)) {
@@ -156,7 +157,7 @@ static void accounts_look(const struct core *core, enum account_kind kind, struc
     }
 }
 
-static void flavors_look(const struct core *core, struct names *names)
+static void flavors_look(const struct core *core, struct first_names *names)
 {
     const struct flavor *flavor = query_flavor_next(core, (flavor_id){0});
     for (; flavor != NULL; flavor = query_flavor_next(core, flavor->id)) {
@@ -164,9 +165,9 @@ static void flavors_look(const struct core *core, struct names *names)
     }
 }
 
-static struct names look(const struct core *core, enum reason_named kind, const char *asked)
+static struct first_names look(const struct core *core, enum reason_named kind, const char *asked)
 {
-    struct names names = {0};
+    struct first_names names = {0};
     suggest_init(&names.suggest, str_of(asked));
     switch (kind) {
     case REASON_NAMED_NODE:
@@ -191,10 +192,11 @@ static struct names look(const struct core *core, enum reason_named kind, const 
 void reason_names_all(const struct core *core, enum reason_named kind, const char *asked,
                       struct buf *out)
 {
-    const struct names names = look(core, kind, asked);
+    const struct first_names names = look(core, kind, asked);
     names_list(&names, "; there are: ", out);
     if (names.all == 0) {
-        buf_add_str(out, kind == REASON_NAMED_NODE ? "; no node has joined yet" : "; there is none");
+        buf_add_str(out,
+                    kind == REASON_NAMED_NODE ? "; no node has joined yet" : "; there is none");
     }
     if (names.suggest.best != NULL) {
         buf_addf(out, "; did you mean '%s'?", names.suggest.best);
@@ -208,7 +210,7 @@ const char *reason_names_meant(const struct core *core, enum reason_named kind, 
 
 void reason_names_children(const struct core *core, const char *department, struct buf *out)
 {
-    struct names names = {0};
+    struct first_names names = {0};
     const struct account *parent = query_account_named(core, ACCOUNT_DEPARTMENT, department);
     if (parent == NULL) {
         return;
@@ -252,7 +254,7 @@ void reason_names_labels(const struct core *core, pool_id pool, struct buf *out)
         }
         node = query_pool_node_next(core, pool, node->id);
     }
-    struct names names = {0};
+    struct first_names names = {0};
     for (uint32_t i = 0; i < count; i++) {
         names_add(&names, list[i]);
     }

@@ -89,7 +89,8 @@ static void word_add(const struct core *core, const struct reason *reason, struc
         }
     } else if (str_is(word, "the_pool")) {
         const bool named = reason->pool.v != 0;
-        buf_addf(out, named ? "pool '%s'" : "the pool%s", named ? query_pool_name(core, reason->pool) : "");
+        buf_addf(out, named ? "pool '%s'" : "the pool%s",
+                 named ? query_pool_name(core, reason->pool) : "");
     } else if (str_is(word, "account")) {
         const struct account *account = query_account(core, reason->account);
         buf_addf(out, "%s '%s'", account != NULL ? names_account_kind(account->kind) : "account",

@@ -30,20 +30,21 @@ struct pass {
     struct arena *arena;
     struct trial trial;
     struct turns turns;
-    uint64_t work;                   /* tasks looked at and instances placed */
-    uint32_t placed;                 /* instances placed */
-    bool stopped;                    /* the pass stopped at its budget, or gave up a promise */
-    bool again;                      /* a further pass may find more after these decisions */
-    bool waits;                      /* some task goes on waiting */
-    int64_t wake_ms;                 /* the pool's next wake-up; 0: none */
-    const struct task *last;         /* the task looked at last */
-    const struct first_bound *bound; /* quota that the project whose turn it is keeps for one of its tasks */
-    struct bounds_above *above;      /* quota of departments that is kept for tasks; NULL: none */
-    struct hold hold;     /* the holders, and the blocked tasks that may become holders */
-    struct action action; /* evictions for tasks without a place; only with `acts` */
-    bool acts;            /* the pool has actions */
-    uint64_t rest_looked; /* lines that pass_rest() looked at */
-    uint32_t rest_at;     /* the line that pass_rest() looks at first */
+    uint64_t work;           /* tasks looked at and instances placed */
+    uint32_t placed;         /* instances placed */
+    bool stopped;            /* the pass stopped at its budget, or gave up a promise */
+    bool again;              /* a further pass may find more after these decisions */
+    bool waits;              /* some task goes on waiting */
+    int64_t wake_ms;         /* the pool's next wake-up; 0: none */
+    const struct task *last; /* the task looked at last */
+    const struct first_bound
+        *bound; /* quota that the project whose turn it is keeps for one of its tasks */
+    struct bounds_above *above; /* quota of departments that is kept for tasks; NULL: none */
+    struct hold hold;           /* the holders, and the blocked tasks that may become holders */
+    struct action action;       /* evictions for tasks without a place; only with `acts` */
+    bool acts;                  /* the pool has actions */
+    uint64_t rest_looked;       /* lines that pass_rest() looked at */
+    uint32_t rest_at;           /* the line that pass_rest() looks at first */
 };
 
 /* What became of the next instances of a task. */

@@ -119,11 +119,12 @@ struct overlay {
     node_id *touched; /* the node of each placement, in order; a node may occur more than once */
     uint32_t touched_count;
     uint32_t touched_room;
-    uint32_t touched_logged; /* how many entries of `touched`, from the first, are also in the capacity's log */
-    uint64_t log_at;         /* where the capacity's log ended before these entries were added */
-    bool indexed;            /* false: caches are off, and searches scan all nodes */
-    bool spread;             /* placement `spread` */
-    bool tightest;           /* placement `tight` */
+    uint32_t
+        touched_logged; /* how many entries of `touched`, from the first, are also in the capacity's log */
+    uint64_t log_at; /* where the capacity's log ended before these entries were added */
+    bool indexed;    /* false: caches are off, and searches scan all nodes */
+    bool spread;     /* placement `spread` */
+    bool tightest;   /* placement `tight` */
     struct tight_index *tight[VIEW_COUNT]; /* the index that this step uses; NULL: none yet */
     bool leaving_known; /* every node that instances are leaving has its spot and its `later` */
     struct overlay_order orders[VIEW_COUNT];

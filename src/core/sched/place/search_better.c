@@ -146,7 +146,8 @@ static const struct node *best_score(struct overlay *overlay, const struct asker
         const int order = score_compare(own, score);
         if ((order > 0 || (order == 0 && tie_before(overlay, resource, &found, &best))) &&
             search_takes(overlay, node, asker, count) == count) {
-            found_set(overlay, asker, node, &best); /* not `best = found`: each has its own room for amounts */
+            found_set(overlay, asker, node,
+                      &best); /* not `best = found`: each has its own room for amounts */
             score = own;
         }
     }

@@ -41,7 +41,8 @@ struct piece {
     /* The same of all pieces of the gang: instances that joined a gang later belong to the same attempt. */
     int64_t attempt_ms;
     uint32_t index; /* of the instance; of several instances the highest */
-    uint32_t place; /* in a gang whose groups have minimums: how many pieces of the gang leave before this piece */
+    uint32_t
+        place; /* in a gang whose groups have minimums: how many pieces of the gang leave before this piece */
     uint32_t count; /* instances */
     /* the instances of the piece, ascending; NULL: `index` alone, or with `whole` all up to `index` */
     const uint32_t *members;
