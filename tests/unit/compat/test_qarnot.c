@@ -178,8 +178,8 @@ static void buckets_are_named_well_or_refused(void **state)
     static const char *const good[] = {
         "\"resultBucket\":\"out\",\"resultsWhitelist\":\"[0-9]+$\"",
         "\"resourceBuckets\":[\"a\",\"b\"]",
-        "\"advancedResourceBuckets\":[{\"bucketName\":\"a\",\"filtering\":{\"prefixFiltering\":{"
-        "\"prefix\":\"x/\"}},\"resourcesTransformation\":{},\"cacheTTLSec\":null}]",
+        ("\"advancedResourceBuckets\":[{\"bucketName\":\"a\",\"filtering\":{\"prefixFiltering\":{"
+         "\"prefix\":\"x/\"}},\"resourcesTransformation\":{},\"cacheTTLSec\":null}]"),
     };
     static const char *const bad[] = {
         "\"resultBucket\":\"a/b\"",
