@@ -72,7 +72,9 @@ enum outcome det_routing(struct trial *trial)
         const char *name = "";
         const char *wanted = "";
         (void)reads_text(reads_get(task, "id"), &name);
-        (void)reads_text(reads_get(expect, name), &wanted);
+        if (!reads_text(reads_get(expect, name), &wanted)) {
+            reads_ignore(expect, name); /* null: the task is refused */
+        }
         const char *got = routed(&cluster, task);
         outcome = strcmp(got, wanted) == 0
                       ? CASE_PASSED
