@@ -227,6 +227,18 @@ const struct launch *det_fleet_live(const struct det_fleet *fleet,
     return launch == NULL || launch->state == LAUNCH_ENDING ? NULL : launch;
 }
 
+bool det_fleet_lost(struct det_fleet *fleet, const struct det_machine *machine, int64_t after_ms)
+{
+    struct cluster *cluster = &fleet->cluster;
+    const struct node *node = query_node(cluster->core, machine->node);
+    if (det_fleet_live(fleet, machine) == NULL || node == NULL || node->state != NODE_SILENT ||
+        cluster->now_ms - machine->silent_ms <= after_ms) {
+        return false;
+    }
+    must_do(fleet, (struct input){.type = INPUT_NODE_LOST, .node = {.node = machine->node}});
+    return det_fleet_live(fleet, machine) == NULL;
+}
+
 bool det_fleet_named(const struct doc *list, const char *name)
 {
     for (const struct doc *one = list == NULL ? NULL : list->first; one != NULL; one = one->next) {

@@ -41,7 +41,8 @@ struct det_event {
 struct det_fleet {
     struct trial *trial;
     struct cluster cluster;
-    int64_t now_ms; /* the moment of the case */
+    int64_t now_ms;  /* the moment of the case */
+    int64_t lost_ms; /* for how long an agent may be gone in a case of the loop */
     struct det_machine *at;
     uint32_t count;
     struct det_event *events;
@@ -87,6 +88,9 @@ void det_fleet_says(struct det_fleet *fleet, launch_id launch, enum provider_say
 /* The launch of a machine; NULL: it has ended or is told to end. */
 const struct launch *det_fleet_live(const struct det_fleet *fleet,
                                     const struct det_machine *machine);
+
+/* Plays the server's timer: a machine whose agent was silent for longer than `after_ms` is lost. True: it is told to end. */
+bool det_fleet_lost(struct det_fleet *fleet, const struct det_machine *machine, int64_t after_ms);
 
 const struct pool *det_fleet_pool(const struct det_fleet *fleet);
 

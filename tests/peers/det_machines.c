@@ -9,6 +9,15 @@
 #include <stdlib.h>
 
 enum { LONG_MS = 3600 * 1000, STARTING_MS = 20 * 60 * 1000 };
+enum { IS_RUNNING, IS_STOPPED, IS_STARTING, IS_ORDERED }; /* the words of `state` */
+
+/* A case without machines has empty lists, which say nothing. */
+static void lists_note(const struct doc *map, const char *const *names)
+{
+    for (; *names != NULL; names++) {
+        (void)reads_get(map, *names);
+    }
+}
 
 /* ---- classes ---- */
 
@@ -24,12 +33,18 @@ static void history_play(struct det_fleet *fleet, uint32_t index, const struct d
     const bool connected = det_fleet_named(reads_get(test, "connected"), name);
     const bool rests = det_fleet_named(reads_get(test, "idle_agents"), name);
     const int64_t starting_ms = det_fleet_ms(reads_get(test, "limits"), "max_starting_s", 0);
-    if (reads_word(fleet->trial, instance, "state", "running|stopped|starting") == 1) {
+    const int state =
+        reads_word(fleet->trial, instance, "state", "running|stopped|starting|pending_spot");
+    if (state == IS_STOPPED) {
         det_fleet_event(fleet, index, DET_GONE, 0);
         return;
     }
+    if (state == IS_ORDERED) {
+        return; /* there is no machine yet */
+    }
     if (!connected && machine->age_ms < starting_ms) {
-        return; /* the agent has not joined yet */
+        det_fleet_event(fleet, index, DET_UP, 0); /* the agent has not joined yet */
+        return;
     }
     det_fleet_event(fleet, index, DET_JOINED, machine->age_ms);
     if (!rests || rests_ms < machine->age_ms) {
@@ -51,11 +66,11 @@ static void history_play(struct det_fleet *fleet, uint32_t index, const struct d
     }
 }
 
-enum class { STOPPED, STARTING, SILENT, LONG_SILENT, RESTS, LONG_RESTS, CLASS_COUNT };
+enum class { STOPPED, STARTING, ORDERED, SILENT, LONG_SILENT, RESTS, LONG_RESTS, CLASS_COUNT };
 
-static const char *const CLASS_NAMES[CLASS_COUNT] = {
-    "stopped",           "recently_launched", "disconnected_for_s",
-    "long_disconnected", "idle_for_s",        "long_idle"};
+static const char *const CLASS_NAMES[CLASS_COUNT + 1] = {
+    "stopped",           "recently_launched", "pending_spot", "disconnected_for_s",
+    "long_disconnected", "idle_for_s",        "long_idle",    NULL};
 
 /* Since when the machine is in the class; -1: the machine is not in the class. */
 static int64_t class_since(const struct det_fleet *fleet, const struct det_machine *machine,
@@ -74,6 +89,8 @@ static int64_t class_since(const struct det_fleet *fleet, const struct det_machi
     switch (class) {
     case STARTING:
         return launch->node.v == 0 ? launch->asked_ms : -1;
+    case ORDERED:
+        return launch->state < LAUNCH_RUNNING && node == NULL ? launch->asked_ms : -1;
     case SILENT:
     case LONG_SILENT:
         return silent ? machine->silent_ms : -1;
@@ -89,17 +106,6 @@ static int64_t class_since(const struct det_fleet *fleet, const struct det_machi
     return -1;
 }
 
-/* The server's timer has come: nodes that were silent for the time of the case are lost, and their machines end. */
-static bool ends_as_lost(struct det_fleet *fleet, const struct det_machine *machine, int64_t after)
-{
-    if (class_since(fleet, machine, SILENT) < 0 || fleet->now_ms - machine->silent_ms <= after) {
-        return false;
-    }
-    const struct input in = {.type = INPUT_NODE_LOST, .node = {.node = machine->node}};
-    must(cluster_do(&fleet->cluster, in) == VERDICT_OK);
-    return det_fleet_live(fleet, machine) == NULL;
-}
-
 static enum outcome class_compare(struct det_fleet *fleet, enum class class,
                                   const struct doc *expect)
 {
@@ -110,7 +116,7 @@ static enum outcome class_compare(struct det_fleet *fleet, enum class class,
         const struct det_machine *machine = &fleet->at[i];
         const int64_t since_ms = class_since(fleet, machine, class);
         const bool in =
-            class == LONG_SILENT ? ends_as_lost(fleet, machine, lost_ms) : since_ms >= 0;
+            class == LONG_SILENT ? det_fleet_lost(fleet, machine, lost_ms) : since_ms >= 0;
         int64_t for_ms = -1;
         const bool timed = wanted->kind == DOC_MAP;
         const bool named = timed ? read_scaled(reads_get(wanted, machine->name), 1000, &for_ms)
@@ -134,13 +140,19 @@ enum outcome det_states(struct trial *trial)
         det_fleet_close(&fleet);
         return CASE_FAILED;
     }
+    static const char *const lists[] = {"connected", "idle_agents", "previously", NULL};
+    static const char *const before[] = {"disconnected_for_s", "idle_for_s", NULL};
+    lists_note(trial->test, lists);
+    lists_note(reads_get(trial->test, "previously"), before);
+    lists_note(expect, CLASS_NAMES);
     uint32_t index = 0;
     for (const struct doc *one = instances->first; one != NULL; one = one->next) {
         history_play(&fleet, index++, one);
     }
     det_fleet_play(&fleet);
     det_fleet_limits(&fleet, reads_get(trial->test, "limits"));
-    static const enum class order[] = {STOPPED, STARTING, SILENT, RESTS, LONG_RESTS, LONG_SILENT};
+    static const enum class order[] = {STOPPED, STARTING,   ORDERED,    SILENT,
+                                       RESTS,   LONG_RESTS, LONG_SILENT};
     for (size_t i = 0; i < CLASS_COUNT && outcome == CASE_PASSED; i++) {
         outcome = class_compare(&fleet, order[i], expect);
     }
@@ -185,6 +197,8 @@ static void class_play(struct det_fleet *fleet, uint32_t index, bool above)
         det_fleet_event(fleet, index, DET_WORKS, joined_ms);
     }
     if (silent || silent_long) {
+        /* In Determined the work of an agent that is gone keeps no machine. */
+        det_fleet_event(fleet, index, DET_RESTS, silent_long ? LONG_MS + 1 : 0);
         det_fleet_event(fleet, index, DET_SILENT, silent_long ? LONG_MS + 1 : 0);
     }
 }
@@ -198,8 +212,11 @@ enum outcome det_terminate(struct trial *trial)
 {
     const struct doc *limits = reads_get(trial->test, "limits");
     const struct doc *expect = reads_get(reads_get(trial->test, "expect"), "terminate");
+    static const char *const lists[] = {
+        "stopped", "long_idle", "long_disconnected", "idle", "disconnected", "pending_spot", NULL};
     struct det_fleet fleet;
     det_fleet_open(&fleet, trial);
+    lists_note(reads_get(trial->test, "classes"), lists);
     if (!det_fleet_add(&fleet, reads_get(trial->test, "instances"))) {
         det_fleet_close(&fleet);
         return CASE_FAILED;
@@ -215,7 +232,7 @@ enum outcome det_terminate(struct trial *trial)
     cluster_pool_set(&fleet.cluster, &pool);
     det_fleet_limits(&fleet, limits);
     for (uint32_t i = 0; i < fleet.count; i++) {
-        (void)ends_as_lost(&fleet, &fleet.at[i], LONG_MS);
+        (void)det_fleet_lost(&fleet, &fleet.at[i], LONG_MS);
     }
     (void)det_fleet_tick(&fleet);
     enum outcome outcome = CASE_PASSED;

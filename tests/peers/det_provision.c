@@ -11,15 +11,18 @@
 #include "base/must.h"
 #include "core/state/elastic.h"
 
+enum { LOST_MS = 10 * 60 * 1000 }; /* what Determined waits for an agent that is gone */
+
 struct error_rule {
     uint64_t retries;
     int64_t timeout_ms;
+    uint64_t old; /* of the failures in a row, those that a later one did not follow in time */
 };
 
 static bool in_force(const struct det_fleet *fleet, const struct error_rule *rule)
 {
     const struct pool *pool = det_fleet_pool(fleet);
-    return pool->launch_failures > rule->retries &&
+    return pool->launch_failures > rule->old + rule->retries &&
            fleet->cluster.now_ms - elastic_failed_ms(pool) < rule->timeout_ms;
 }
 
@@ -51,7 +54,22 @@ static void fails_once(struct det_fleet *fleet)
 
 /* ---- the loop ---- */
 
-/* The agents of the step are connected, with or without work. */
+/* The agent is connected, with work or without, or gone. An agent that is gone has no work: in Determined its work would
+ * not wait for another machine. */
+static void agent_set(struct det_fleet *fleet, struct det_machine *machine, bool gone, bool idle)
+{
+    if (!gone && machine->silent_ms != 0) {
+        det_fleet_happens(fleet, machine, DET_BACK);
+    }
+    if ((gone || idle) != (machine->work.v == 0)) {
+        det_fleet_happens(fleet, machine, gone || idle ? DET_RESTS : DET_WORKS);
+    }
+    if (gone && machine->silent_ms == 0) {
+        det_fleet_happens(fleet, machine, DET_SILENT);
+    }
+}
+
+/* The agents of the step are connected, the others are not. */
 static bool agents_set(struct det_fleet *fleet, const struct doc *agents)
 {
     const struct doc *instances = reads_get(fleet->trial->test, "instances");
@@ -66,12 +84,8 @@ static bool agents_set(struct det_fleet *fleet, const struct doc *agents)
             (void)trial_failed(fleet->trial, "'%s' is neither idle nor busy", agent);
             return false;
         }
-        if (said != NULL && machine->node.v == 0) {
-            det_fleet_happens(fleet, machine, DET_JOINED);
-            det_fleet_happens(fleet, machine, DET_WORKS);
-        }
-        if (said != NULL && idle != (machine->work.v == 0)) {
-            det_fleet_happens(fleet, machine, idle ? DET_RESTS : DET_WORKS);
+        if (det_fleet_live(fleet, machine) != NULL) {
+            agent_set(fleet, machine, said == NULL, idle);
         }
     }
     return true;
@@ -82,7 +96,7 @@ static enum outcome tick_compare(struct det_fleet *fleet, const struct doc *expe
 {
     const struct doc *limits = reads_get(fleet->trial->test, "limits");
     const struct error_rule rule = {det_number(limits, "launch_error_retries", 0),
-                                    det_fleet_ms(limits, "launch_error_timeout_s", 0)};
+                                    det_fleet_ms(limits, "launch_error_timeout_s", 0), 0};
     const struct doc *ends = reads_get(expect, "terminate");
     if (det_number(expect, "launch", asked) != asked) {
         return trial_failed(fleet->trial, "%u nodes are asked for", asked);
@@ -110,6 +124,9 @@ static enum outcome tick_run(struct det_fleet *fleet, const struct doc *step)
     bool *lived = arena_new(fleet->trial->arena, bool, fleet->count + 1);
     for (uint32_t i = 0; i < fleet->count; i++) {
         lived[i] = det_fleet_live(fleet, &fleet->at[i]) != NULL;
+    }
+    for (uint32_t i = 0; i < fleet->count; i++) {
+        (void)det_fleet_lost(fleet, &fleet->at[i], fleet->lost_ms);
     }
     const uint64_t gives = det_number(step, "provider_gives", DET_FLEET_MAX);
     uint32_t asked = 0;
@@ -155,8 +172,8 @@ enum outcome det_provision(struct trial *trial)
         }
         det_fleet_play(&fleet);
         det_fleet_limits(&fleet, reads_get(trial->test, "limits"));
-        /* A machine that joined once and is gone is lost by the server's timer, which is no part of these cases. */
-        reads_ignore(reads_get(trial->test, "limits"), "max_disconnected_s");
+        fleet.lost_ms =
+            det_fleet_ms(reads_get(trial->test, "limits"), "max_disconnected_s", LOST_MS);
     }
     for (const struct doc *step = steps->first; step != NULL && outcome == CASE_PASSED;
          step = step->next) {
@@ -179,10 +196,14 @@ static void succeeds_once(struct det_fleet *fleet)
 }
 
 /* A failure at this very moment: the launch was asked for after the last failure. */
-static void fails_now(struct det_fleet *fleet)
+static void fails_now(struct det_fleet *fleet, struct error_rule *rule)
 {
     struct det_machine machine = {.name = ""};
+    const struct pool *pool = det_fleet_pool(fleet);
     fleet->cluster.now_ms++;
+    if (fleet->cluster.now_ms - elastic_failed_ms(pool) > rule->timeout_ms) {
+        rule->old = pool->launch_failures;
+    }
     det_fleet_happens(fleet, &machine, DET_LAUNCHED);
     det_fleet_says(fleet, machine.launch, PROVIDER_FAILED);
 }
@@ -191,8 +212,8 @@ enum outcome det_sticky(struct trial *trial)
 {
     enum { FAIL, SUCCEED, READ, WAIT };
     const struct doc *steps = reads_get(trial->test, "steps");
-    const struct error_rule rule = {det_number(trial->test, "retries", 0),
-                                    det_fleet_ms(trial->test, "timeout_s", 0)};
+    struct error_rule rule = {det_number(trial->test, "retries", 0),
+                              det_fleet_ms(trial->test, "timeout_s", 0), 0};
     struct det_fleet fleet;
     enum outcome outcome = CASE_PASSED;
     det_fleet_open(&fleet, trial);
@@ -201,9 +222,10 @@ enum outcome det_sticky(struct trial *trial)
          step = step->next) {
         const int op = reads_word(trial, step, "op", "fail|succeed|read|wait");
         if (op == FAIL) {
-            fails_now(&fleet);
+            fails_now(&fleet, &rule);
         } else if (op == SUCCEED) {
             succeeds_once(&fleet);
+            rule.old = 0;
         } else if (op == WAIT) {
             fleet.cluster.now_ms += det_fleet_ms(step, "s", 0);
         }

@@ -1,5 +1,6 @@
 /* det_scale.c - cases of Determined about how many machines a pool asks for, and which agents have no work.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "compat/determined/det_resolve.h"
 #include "det_fleet.h"
 #include "determined.h"
 #include "read.h"
@@ -62,7 +63,7 @@ static void task_open(struct cluster *cluster, const struct doc *groups, const s
 }
 
 /* How many machines a pool without any asks for. Determined counts the waiting tasks alone, whatever is free. */
-static uint32_t desired(struct trial *trial, uint64_t slots, uint64_t aux)
+static uint32_t desired(struct trial *trial, const struct doc *tasks, uint64_t slots, uint64_t aux)
 {
     struct det_fleet fleet;
     det_fleet_open(&fleet, trial);
@@ -71,7 +72,6 @@ static uint32_t desired(struct trial *trial, uint64_t slots, uint64_t aux)
     pool.aux_tasks = (uint32_t)aux;
     cluster_pool_set(&fleet.cluster, &pool);
     const struct doc *groups = reads_get(trial->test, "groups");
-    const struct doc *tasks = reads_get(trial->test, "tasks");
     for (const struct doc *group = groups == NULL ? NULL : groups->first; group != NULL;
          group = group->next) {
         must(group_open(&fleet.cluster, group));
@@ -87,11 +87,12 @@ static uint32_t desired(struct trial *trial, uint64_t slots, uint64_t aux)
 enum outcome det_desired(struct trial *trial)
 {
     const struct doc *expect = reads_get(trial->test, "expect");
+    const struct doc *tasks = reads_get(trial->test, "tasks");
     for (const struct doc *one = expect->first; one != NULL; one = one->next) {
         const uint64_t slots = det_number(one, "slots_per_instance", 0);
         const uint64_t aux = det_number(one, "max_zero_slot_per_instance", 0);
         const uint64_t wanted = det_number(one, "instances", UINT64_MAX);
-        const uint32_t asked = desired(trial, slots, aux);
+        const uint32_t asked = desired(trial, tasks, slots, aux);
         if (asked != wanted) {
             return trial_failed(trial, "%u nodes of %u slots, each with %u tasks without slots",
                                 asked, (unsigned)slots, (unsigned)aux);
@@ -115,21 +116,26 @@ static bool agent_works(const struct doc *tasks, const struct doc *agent)
     return det_number(agent, "slots_used", 0) + det_number(agent, "zero_slot_used", 0) > 0;
 }
 
+/* The agents and tasks that are there at one moment of a case. */
+struct scene {
+    struct doc *agents;
+    struct doc *tasks;
+};
+
 /* Joins the agents, gives work to those that have some, and says which have none in the core's view. */
-static enum outcome idle_compare(struct trial *trial, const struct doc *expect)
+static enum outcome idle_compare(struct trial *trial, const struct scene *scene,
+                                 const struct doc *expect)
 {
-    const struct doc *agents = reads_get(trial->test, "agents");
-    const struct doc *tasks = reads_get(trial->test, "tasks");
     const struct doc *idle = reads_get(expect, "idle_agents");
     const struct doc *all = reads_get(expect, "agents");
     struct det_fleet fleet;
     enum outcome outcome = CASE_PASSED;
     det_fleet_open(&fleet, trial);
-    must(det_fleet_add(&fleet, agents));
-    const struct doc *agent = agents->first;
+    must(det_fleet_add(&fleet, scene->agents));
+    const struct doc *agent = scene->agents->first;
     for (uint32_t i = 0; i < fleet.count; i++, agent = agent->next) {
         det_fleet_event(&fleet, i, DET_JOINED, 0);
-        if (agent_works(tasks, agent)) {
+        if (agent_works(scene->tasks, agent)) {
             det_fleet_event(&fleet, i, DET_WORKS, 0);
         }
     }
@@ -148,13 +154,10 @@ static enum outcome idle_compare(struct trial *trial, const struct doc *expect)
     return outcome;
 }
 
-enum outcome det_scaling(struct trial *trial)
+static enum outcome scene_compare(struct trial *trial, const struct scene *scene,
+                                  const struct doc *expect)
 {
-    const struct doc *expect = reads_get(trial->test, "expect");
-    const struct doc *first = reads_get(trial->test, "agents")->first;
-    if (expect == NULL) {
-        return trial_skipped(trial, "a case with steps");
-    }
+    const struct doc *first = scene->agents->first;
     for (const struct doc *agent = first; agent != NULL; agent = agent->next) {
         (void)det_number(agent, "slots", 0); /* every busy agent is full in the translation */
         (void)det_number(agent, "max_zero_slot", 0);
@@ -162,11 +165,72 @@ enum outcome det_scaling(struct trial *trial)
     const uint64_t slots = det_number(trial->test, "slots_per_instance",
                                       first == NULL ? 1 : det_number(first, "slots", 1));
     const uint64_t aux = det_number(trial->test, "max_zero_slot_per_instance", AUX_DEFAULT);
-    const uint32_t asked = desired(trial, slots, aux);
+    const uint32_t asked = desired(trial, scene->tasks, slots, aux);
     if (asked != det_number(expect, "desired_new_instances", asked)) {
         return trial_failed(trial, "%u nodes are asked for", asked);
     }
-    return idle_compare(trial, expect);
+    return idle_compare(trial, scene, expect);
+}
+
+static void scene_add(struct arena *arena, struct doc *into, const struct doc *list)
+{
+    for (const struct doc *one = list == NULL ? NULL : list->first; one != NULL; one = one->next) {
+        det_resolve_put(arena, into, NULL, one);
+    }
+}
+
+/* The list without what is named. */
+static struct doc *scene_without(struct arena *arena, const struct doc *list,
+                                 const struct doc *names)
+{
+    struct doc *rest = det_resolve_empty(arena, DOC_LIST);
+    for (const struct doc *one = list->first; one != NULL; one = one->next) {
+        const char *name = "";
+        (void)reads_text(reads_get(one, "id"), &name);
+        if (!det_fleet_named(names, name)) {
+            det_resolve_put(arena, rest, NULL, one);
+        }
+    }
+    return rest;
+}
+
+static enum outcome scene_step(struct trial *trial, struct scene *scene, const struct doc *step)
+{
+    enum { COMPARE, ADD, REMOVE };
+    const struct doc *agents = reads_get(step, "agents");
+    const struct doc *tasks = reads_get(step, "tasks");
+    switch (reads_word(trial, step, "op", "scaling_info|add|remove")) {
+    case COMPARE:
+        break;
+    case ADD:
+        scene_add(trial->arena, scene->agents, agents);
+        scene_add(trial->arena, scene->tasks, tasks);
+        break;
+    case REMOVE:
+        scene->agents = scene_without(trial->arena, scene->agents, agents);
+        scene->tasks = scene_without(trial->arena, scene->tasks, tasks);
+        break;
+    default:
+        return CASE_FAILED;
+    }
+    const struct doc *expect = reads_get(step, "expect");
+    return expect == NULL ? CASE_PASSED : scene_compare(trial, scene, expect);
+}
+
+enum outcome det_scaling(struct trial *trial)
+{
+    const struct doc *expect = reads_get(trial->test, "expect");
+    const struct doc *steps = reads_get(trial->test, "steps");
+    struct scene scene = {det_resolve_empty(trial->arena, DOC_LIST),
+                          det_resolve_empty(trial->arena, DOC_LIST)};
+    scene_add(trial->arena, scene.agents, reads_get(trial->test, "agents"));
+    scene_add(trial->arena, scene.tasks, reads_get(trial->test, "tasks"));
+    enum outcome outcome = expect == NULL ? CASE_PASSED : scene_compare(trial, &scene, expect);
+    const struct doc *step = steps == NULL ? NULL : steps->first;
+    for (; step != NULL && outcome == CASE_PASSED; step = step->next) {
+        outcome = scene_step(trial, &scene, step);
+    }
+    return outcome;
 }
 
 /* ---- bounds ---- */
