@@ -76,6 +76,15 @@ unsigned api_error_form(const struct api *api, struct http_request *request, uns
     return status;
 }
 
+/* A client that gives up shall connect anew for each request: while no server takes connections they wait in the socket that
+ * the parent keeps, but a kept connection breaks with the server. */
+void api_connection_form(const struct api *api, struct http_request *request)
+{
+    if (api->o.inherited && route_mount_of(&api->o.mounts, http_request_path(request)).gives_up) {
+        http_request_answer_header(request, "Connection", "close");
+    }
+}
+
 /* ---- refusing at the head ---- */
 
 static size_t refuse(struct api *api, struct http_request *request, unsigned status,
@@ -86,6 +95,7 @@ static size_t refuse(struct api *api, struct http_request *request, unsigned sta
     error_json(e, &out);
     status = api_error_form(api, request, status, &out);
     api_count_answer(api, status);
+    api_connection_form(api, request);
     http_request_answer(request, status, "application/json", (struct str){buf_text(&out), out.len});
     buf_done(&out);
     return 0;

@@ -333,10 +333,12 @@ static void names_write(struct json_out *j, const struct core *core, const struc
     const char *shortname = uuid;
     const char *profile = NULL;
     const char *pool = NULL;
+    const char *job = NULL;
     qarnot_uuid(core, QARNOT_TASK, number_of(task, "id"), uuid);
     (void)doc_text(doc_get(kept, "shortname"), &shortname);
     (void)doc_text(doc_get(kept, "profile"), &profile);
     (void)doc_text(doc_get(kept, "poolUuid"), &pool);
+    (void)doc_text(doc_get(kept, "jobUuid"), &job);
     if (kept->count == 0) {
         const struct pool *row = query_pool_named(core, text_of(task, "pool"));
         if (row != NULL) {
@@ -348,7 +350,7 @@ static void names_write(struct json_out *j, const struct core *core, const struc
                  state_of(task));
     json_out_kv_text(j, "profile", profile);
     json_out_kv_text(j, "poolUuid", pool);
-    json_out_kv_text(j, "jobUuid", NULL);
+    json_out_kv_text(j, "jobUuid", job);
     json_out_kv_time(j, "creationDate", time_of(task, "submitted_at"));
 }
 
