@@ -89,6 +89,17 @@ def test_hardware_constraints_are_kept_or_refused_by_name(server):
     assert [part in words for part, words in zip(["cpu", "memory", "devices", "SSD", "CpuModel", "MaximumCore"], tasks)] == [True] * 6
 
 
+# ---- limits ----
+
+@pytest.mark.timeout(120)
+def test_a_server_full_of_pools_says_so_by_the_sdks_own_exception(weir_factory):
+    weir = weir_factory("--slots", "1")
+    for number in range(1023):  # beside the pool `default`
+        assert weir.api("POST", "pools", {"name": f"p{number}"}).status == 201
+    words = sdk.check(weir, "print(json.dumps(raises(MaxPoolException, conn.create_pool('one more', 'docker-batch', 1).submit)))")
+    assert words == "maximum number of pools reached: the server takes at most 1024 pools"
+
+
 # ---- every method ----
 
 # What is called on each object. A value is a list of arguments; the others have none.

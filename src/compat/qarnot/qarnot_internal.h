@@ -68,6 +68,11 @@ bool qarnot_fields_filter_matches(const struct doc *filter, const struct doc *ta
 /* How many objects a page has; the default where the body says none. */
 size_t qarnot_fields_page_limit(const struct doc *body);
 
+/* The words of a refusal for which the SDK has an exception of its own: there are as many `what` as the server takes. NULL: another
+ * refusal. */
+struct facts;
+const char *qarnot_fields_full(struct arena *arena, const struct facts *facts, const char *what);
+
 /* Writes "days.hours:minutes:seconds". */
 void qarnot_fields_timespan(int64_t ms, char *ret);
 enum { QARNOT_TIMESPAN_MAX = 32 };

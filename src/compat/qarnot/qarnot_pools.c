@@ -270,8 +270,19 @@ void qarnot_pools_create(struct call *call)
         call_fail(call, &e);
         return;
     }
-    struct input in = {.type = INPUT_POOL_CREATE, .pool = {.spec = &spec}};
-    if (!call_input(call, &in, &facts)) {
+    struct input in = {.type = INPUT_POOL_CREATE,
+                       .actor = call->actor,
+                       .cause = call->cause,
+                       .pool = {.spec = &spec}};
+    fact_list_init(&facts, call_arena(call));
+    const enum verdict verdict = call->api->o.host->input(call->api->o.host->ctx, &in, &facts);
+    if (verdict != VERDICT_OK) {
+        const char *full = qarnot_fields_full(call_arena(call), &facts, "pools");
+        if (full != NULL) {
+            call_failf(call, ERR_DENIED, "", "%s", full);
+        } else {
+            call_refuse(call, verdict, &facts, false);
+        }
         return;
     }
     struct json_out j;

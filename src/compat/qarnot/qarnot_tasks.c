@@ -123,8 +123,12 @@ void qarnot_tasks_submit(struct call *call, struct task_spec *spec, struct qarno
     fact_list_init(&facts, call_arena(call));
     const enum verdict verdict = host->input(host->ctx, &in, &facts);
     if (verdict != VERDICT_OK) {
-        ret->status = http_status_of_refusal(verdict, &facts.refusal);
-        refusal_text(call, &facts, ret);
+        ret->message = qarnot_fields_full(call_arena(call), &facts, "tasks");
+        ret->status = ret->message != NULL ? http_status_of(ERR_DENIED)
+                                           : http_status_of_refusal(verdict, &facts.refusal);
+        if (ret->message == NULL) {
+            refusal_text(call, &facts, ret);
+        }
         return;
     }
     call->api->submitted++;
