@@ -251,8 +251,9 @@ def test_a_task_waits_for_others(server):
         bad = task_of(conn, 'docker-batch', 1, 'exit 3'); bad.submit()
         never = task_of(conn, 'docker-batch', 1, 'echo ran'); never.set_task_dependencies_from_uuids([bad.uuid]); never.submit()
         [ended(t) for t in (first, second, bad, never)]
-        print(json.dumps([first.stdout(), second.stdout(), never.state, never.stdout(), [e.code for e in never.errors]]))""")
-    assert int(got[0]) < int(got[1]) and got[2:4] == ["Failure", ""] and got[4] == ["dependency"]
+        print(json.dumps([first.stdout(), second.stdout(), never.state, never.stdout(), [[e.code, e.message] for e in never.errors]]))""")
+    assert int(got[0]) < int(got[1]) and got[2:4] == ["Failure", ""]
+    assert got[4] == [["dependency", "a task that this one depends on did not succeed"]]
 
 
 def test_a_failed_instance_is_tried_again(server):

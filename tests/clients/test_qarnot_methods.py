@@ -66,6 +66,22 @@ def test_a_job_without_a_pool_and_what_is_refused(server):
     assert [t["state"] for t in jobs] == ["killed"]
 
 
+# ---- lists ----
+
+def test_a_running_task_is_whole_in_every_list(server):
+    got = sdk.check(server, """
+        task = task_of(conn, 'docker-batch', 3, 'test $INSTANCE_ID = 0 || sleep 60'); task.tags = ['whole']; task.submit()
+        until = time.monotonic() + 60
+        while len(task.completed_instances) < 1 and time.monotonic() < until: task.update(True); time.sleep(0.05)
+        seen = []
+        for which in (dict(summary=False), dict(tags=['whole']), dict()):
+            [one] = [t for t in conn.all_tasks(**which) if t.uuid == task.uuid]
+            one.auto_update = False
+            seen.append([one.state, one.running_instance_count, [i.instance_id for i in one.completed_instances], one.status.succeeded_range])
+        task.abort(); print(json.dumps(seen))""")
+    assert got == [["FullyExecuting", 2, [0], "0"]] * 3
+
+
 # ---- hardware ----
 
 def test_hardware_constraints_are_kept_or_refused_by_name(server):
@@ -98,6 +114,19 @@ def test_a_server_full_of_pools_says_so_by_the_sdks_own_exception(weir_factory):
         assert weir.api("POST", "pools", {"name": f"p{number}"}).status == 201
     words = sdk.check(weir, "print(json.dumps(raises(MaxPoolException, conn.create_pool('one more', 'docker-batch', 1).submit)))")
     assert words == "maximum number of pools reached: the server takes at most 1024 pools"
+
+
+def test_what_a_program_cannot_send_is_refused_in_the_sdks_form(server, tmp_path):
+    """A body beyond the bound, and the name and password that requests takes from ~/.netrc in place of the token."""
+    (tmp_path / ".netrc").write_text("machine 127.0.0.1 login a password b\n")
+    got = sdk.check(server, f"""
+        long = conn._post('/tasks', json='x' * (17 << 20))
+        conn._http.trust_env = True
+        import os; os.environ['NETRC'] = {str(tmp_path / '.netrc')!r}
+        named = conn._http.get(conn.cluster + '/settings')
+        print(json.dumps([long.status_code, long.json(), named.status_code, named.json()['message']]))""")
+    assert got[0] == 413 and list(got[1]) == ["message"] and "16777216 bytes" in got[1]["message"]
+    assert got[2] == 401 and "netrc" in got[3]
 
 
 # ---- every method ----

@@ -9,6 +9,7 @@
 #include "compat/qarnot/qarnot_handlers.h"
 #include "compat/qarnot/qarnot_internal.h"
 #include "spec/task_file.h"
+#include "wire/task_json.h"
 
 #define JOB_TAG "qarnot-job"
 
@@ -226,8 +227,10 @@ void qarnot_jobs_show(struct call *call)
 
 void qarnot_jobs_list(struct call *call)
 {
-    static const struct task_list_form form = {
-        .begin = qarnot_tasks_page_begin, .row = job_row, .end = qarnot_tasks_page_end};
+    static const struct task_list_form form = {.parts = TASK_JSON_NO_ENV,
+                                               .begin = qarnot_tasks_page_begin,
+                                               .row = job_row,
+                                               .end = qarnot_tasks_page_end};
     qarnot_tasks_page(call, &(struct task_filter){.tag = JOB_TAG}, &form);
 }
 
@@ -245,8 +248,10 @@ static void tasks_end(struct json_out *j, uint64_t next)
 
 void qarnot_jobs_tasks(struct call *call)
 {
-    static const struct task_list_form form = {
-        .begin = tasks_begin, .row = qarnot_tasks_row, .end = tasks_end};
+    static const struct task_list_form form = {.parts = TASK_JSON_ATTEMPTS | TASK_JSON_NO_ENV,
+                                               .begin = tasks_begin,
+                                               .row = qarnot_tasks_row,
+                                               .end = tasks_end};
     const struct page page = {.arena = call_arena(call), .limit = JOB_TASKS_MAX};
     task_id id;
     if (job_of(call, &id)) {

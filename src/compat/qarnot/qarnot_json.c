@@ -269,10 +269,13 @@ static void errors_write(struct json_out *j, const struct doc *task, const char 
         }
     }
     if (!any) {
-        json_out_put(j, "{code:%s,message:%s,debug:%s}", text_of(task, "cause"),
-                     arena_fmt(arena, "the task ended as %s: %s", text_of(task, "state"),
-                               text_of(task, "cause")),
-                     "");
+        const char *cause = text_of(task, "cause");
+        json_out_put(
+            j, "{code:%s,message:%s,debug:%s}", cause,
+            strcmp(cause, names_end_cause(END_DEPENDENCY)) == 0
+                ? "a task that this one depends on did not succeed"
+                : arena_fmt(arena, "the task ended as %s: %s", text_of(task, "state"), cause),
+            "");
     }
     json_out_end(j);
 }

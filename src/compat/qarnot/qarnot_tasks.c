@@ -407,7 +407,9 @@ void qarnot_tasks_page(struct call *call, const struct task_filter *filter,
 
 void qarnot_tasks_list(struct call *call)
 {
-    static const struct task_list_form form = {
-        .begin = qarnot_tasks_page_begin, .row = qarnot_tasks_row, .end = qarnot_tasks_page_end};
+    static const struct task_list_form form = {.parts = TASK_JSON_ATTEMPTS | TASK_JSON_NO_ENV,
+                                               .begin = qarnot_tasks_page_begin,
+                                               .row = qarnot_tasks_row,
+                                               .end = qarnot_tasks_page_end};
     qarnot_tasks_page(call, &(struct task_filter){0}, &form);
 }
