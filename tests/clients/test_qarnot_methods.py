@@ -1,7 +1,9 @@
 """Jobs, hardware constraints, and every public method of the newest Qarnot SDK: each works, or raises one of the SDK's own exceptions
 with a sentence. SPDX-License-Identifier: Apache-2.0"""
 
+import os
 import pathlib
+import subprocess
 import sys
 
 import pytest
@@ -9,7 +11,10 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "api"))
 
 import qarnot_sdk as sdk  # noqa: E402
-from weir_harness import Weir  # noqa: E402
+from weir_harness import REPOSITORY, Weir, weir_bin  # noqa: E402
+
+sys.path.insert(0, str(REPOSITORY / "bench"))
+import slurm as private_slurm  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -18,6 +23,18 @@ def server():
     weir.start()
     yield weir
     weir.close()
+
+
+def server_of_a_file(weir, config):
+    """Starts a server alone, with its file; `weir.close()` ends it."""
+    ready, write = os.pipe()
+    weir.log = open(weir.root / "up.log", "ab")
+    weir.process = subprocess.Popen([weir_bin(), "server", "--config", config, "--ready-fd", str(write)], pass_fds=[write],
+                                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=weir.log, env=weir.env(), start_new_session=True)
+    os.close(write)
+    with os.fdopen(ready) as file:
+        weir.url = file.readline().strip()
+    weir.port = int(weir.url.rsplit(":", 1)[1])
 
 
 # ---- jobs ----
@@ -103,6 +120,32 @@ def test_hardware_constraints_are_kept_or_refused_by_name(server):
     assert ["server's machine" in words for words in pools] == [True] * 3 + [False] * 3
     assert [kind in words for kind, words in zip(["SSDHardware", "CpuModelHardware", "MaximumCore"], pools[3:])] == [True] * 3
     assert [part in words for part, words in zip(["cpu", "memory", "devices", "SSD", "CpuModel", "MaximumCore"], tasks)] == [True] * 6
+
+
+# ---- where nodes come from ----
+
+@pytest.mark.timeout(180)
+@pytest.mark.skipif(not private_slurm.installed(), reason="SLURM IS NOT INSTALLED: apt-get install slurmctld slurmd slurm-client munge")
+def test_nodes_come_from_the_provider_that_the_servers_file_names():
+    cluster = private_slurm.Slurm(nodes=2, cpus=2)
+    weir = Weir(env={"SLURM_CONF": cluster.env["SLURM_CONF"]})
+    config = weir.root / "server.yaml"
+    config.write_text(f"listen: 127.0.0.1:0\ndata: {weir.dir}\ncompat: {{qarnot: {{provider: slurm}}}}\n")
+    jobs = lambda: cluster.run("squeue", "-h", "-o", "%i").split()  # noqa: E731
+    try:
+        server_of_a_file(weir, config)
+        got = sdk.check(weir, """
+            pool = conn.create_pool('of slurm', 'docker-batch', 2); pool.submit()
+            task = task_of(conn, pool, 4, 'echo $INSTANCE_ID $WEIR_NODE; sleep 1'); task.submit(); ended(task, 120)
+            print(json.dumps([task.state, task.stdout(), pool.state])); pool.close()""")
+        lines = [line.split() for line in got[1].splitlines()]
+        assert got[0] == "Success" and [line[0] for line in lines] == ["0", "1", "2", "3"] and len({line[1] for line in lines}) == 2
+        weir.wait_until(lambda: jobs() == [], "the jobs of the closed pool")
+    finally:
+        for job in jobs():
+            cluster.run("scancel", job)
+        weir.close()
+        cluster.stop()
 
 
 # ---- limits ----
