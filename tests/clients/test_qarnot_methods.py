@@ -150,6 +150,15 @@ def test_nodes_come_from_the_provider_that_the_servers_file_names():
 
 # ---- limits ----
 
+def test_elastic_settings_that_cannot_be_are_refused(server):
+    words = sdk.check(server, """
+        def elastic(**settings):
+            pool = conn.create_pool('e', 'docker-batch', 1); pool.setup_elastic(**settings); return raises(QarnotGenericException, pool.submit)
+        print(json.dumps([elastic(minimum_total_slots=3, maximum_total_slots=2), elastic(maximum_total_slots=0), elastic(resize_period=0),
+            elastic(resize_factor=0), elastic(resize_factor=1.5)]))""")
+    assert [part in text for part, text in zip(["3 to 2", "0 to 0", "resizePeriod", "factor", "factor"], words)] == [True] * 5
+
+
 @pytest.mark.timeout(120)
 def test_a_server_full_of_pools_says_so_by_the_sdks_own_exception(weir_factory):
     weir = weir_factory("--slots", "1")

@@ -30,6 +30,15 @@ static uint64_t number_of(const struct doc *map, const char *key, uint64_t other
     return value;
 }
 
+/* A part of a change: above 0, at most 1. Weir makes each change at once, so it is only checked. */
+static bool factor_ok(const struct doc *elastic, const char *key)
+{
+    const struct doc *value = doc_get(elastic, key);
+    const double factor =
+        value == NULL || value->kind != DOC_NUMBER ? 1 : strtod(value->text.p, NULL);
+    return factor > 0 && factor <= 1;
+}
+
 /* `elastic` has the names of both forms: elasticProperty, and a policy ManagedTasksQueue. */
 static enum err elastic_read(const struct doc *elastic, struct pool_size *ret, struct error *e)
 {
@@ -47,6 +56,9 @@ static enum err elastic_read(const struct doc *elastic, struct pool_size *ret, s
     if (period_s < 1 || period_s > UINT32_MAX || idle_s > UINT32_MAX) {
         return fail_at(e, ERR_INVALID, "elasticProperty",
                        "resizePeriod must be 1 s or more, and minIdleTimeSeconds 0 or more");
+    }
+    if (!factor_ok(elastic, "rampResizeFactor") || !factor_ok(elastic, "scalingFactor")) {
+        return fail_at(e, ERR_INVALID, "elasticProperty", "a factor must be above 0 and at most 1");
     }
     ret->nodes = 0;
     ret->min = (low + k - 1) / k;
