@@ -76,6 +76,15 @@ unsigned api_error_form(const struct api *api, struct http_request *request, uns
     return status;
 }
 
+/* A client that gives up shall connect anew for each request: while no server takes connections they wait in the socket that
+ * the parent keeps, but a kept connection breaks with the server. */
+void api_connection_form(const struct api *api, struct http_request *request)
+{
+    if (api->o.inherited && route_mount_of(&api->o.mounts, http_request_path(request)).gives_up) {
+        http_request_answer_header(request, "Connection", "close");
+    }
+}
+
 /* ---- refusing at the head ---- */
 
 static size_t refuse(struct api *api, struct http_request *request, unsigned status,
@@ -86,6 +95,7 @@ static size_t refuse(struct api *api, struct http_request *request, unsigned sta
     error_json(e, &out);
     status = api_error_form(api, request, status, &out);
     api_count_answer(api, status);
+    api_connection_form(api, request);
     http_request_answer(request, status, "application/json", (struct str){buf_text(&out), out.len});
     buf_done(&out);
     return 0;
@@ -107,7 +117,14 @@ static size_t refuse_path(struct api *api, struct http_request *request, const c
 static size_t refuse_token(struct api *api, struct http_request *request)
 {
     struct error e;
-    (void)fail(&e, ERR_DENIED, "a valid token is needed: Authorization: Bearer …");
+    const char *header = http_request_header(request, "Authorization");
+    if (header != NULL && strncasecmp(header, "Basic ", strlen("Basic ")) == 0) {
+        (void)fail(&e, ERR_DENIED,
+                   "a valid token is needed, and the request has a name and a password: many "
+                   "clients take those from ~/.netrc in place of the token");
+    } else {
+        (void)fail(&e, ERR_DENIED, "a valid token is needed: Authorization: Bearer …");
+    }
     http_request_answer_header(request, "WWW-Authenticate", "Bearer");
     return refuse(api, request, 401, &e);
 }
@@ -192,6 +209,18 @@ static void call_begin(struct api *api, struct http_request *request, const stru
     http_request_set_data(request, call);
 }
 
+/* io refuses such a body, too, but in Weir's form, which another system's clients may not read. */
+static bool is_too_long(const struct api *api, struct http_request *request,
+                        const struct route *route, struct error *e)
+{
+    const char *header = http_request_header(request, "Content-Length");
+    uint64_t length;
+    return route_mount_of(&api->o.mounts, http_request_path(request)).error != NULL &&
+           header != NULL && str_to_u64(str_of(header), &length) && length > route->body_max &&
+           fail(e, ERR_LIMIT, "the body is larger than the %zu bytes taken here",
+                route->body_max) != ERR_OK;
+}
+
 size_t api_on_head(void *ctx, struct http_request *request)
 {
     struct api *api = ctx;
@@ -227,6 +256,9 @@ size_t api_on_head(void *ctx, struct http_request *request)
     }
     if (token != NULL && scope == SCOPE_NODE && !node_proven(api, request, route, token)) {
         return 0;
+    }
+    if (is_too_long(api, request, route, &e)) {
+        return refuse(api, request, 413, &e);
     }
     call_begin(api, request, route, params, &who);
     return route->body_max;

@@ -16,6 +16,8 @@ struct route_mount {
     const struct route *rows;
     size_t count;
     bool bare_token; /* Authorization may be the token alone, without the word Bearer */
+    bool
+        gives_up; /* its clients end when a connection breaks: they must not keep one to a server that may be killed */
     /* Writes an error of Weir ({"error":{…}}) in the other system's form, and may change the status. NULL: as it is. */
     unsigned (*error)(unsigned status, const char *method, const char *path, struct str json,
                       struct buf *out);
@@ -35,6 +37,7 @@ struct api_options {
     const struct http_tls *tls;  /* NULL: plain HTTP */
     const char *dir;             /* the server's data directory */
     struct route_mounts mounts;  /* other systems' interfaces (src/compat); none: zeroed */
+    bool inherited;              /* a parent keeps the listening socket while no server runs */
     struct server_qarnot qarnot; /* of the server's file; texts may be NULL: the defaults */
 };
 

@@ -55,5 +55,8 @@ struct api {
 unsigned api_error_form(const struct api *api, struct http_request *request, unsigned status,
                         struct buf *body);
 
+/* Ends the connection with the answer where that keeps a client from harm (struct route_mount, gives_up). */
+void api_connection_form(const struct api *api, struct http_request *request);
+
 /* Counts, for the metrics, an answer or stream that was begun with this status. */
 void api_count_answer(struct api *api, unsigned status);

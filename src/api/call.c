@@ -99,6 +99,7 @@ static void give(struct call *call)
     }
     api_count_answer(call->api, call->status);
     struct http_request *request = call->request;
+    api_connection_form(call->api, request);
     if (call->route != NULL && !route_is_open(call->route)) {
         /* No cache keeps what a token opened, and no browser takes a task's output for a page. */
         http_request_answer_header(request, "Cache-Control", "no-store");

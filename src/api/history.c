@@ -59,7 +59,7 @@ static void get_back(struct work *work)
     if (call != NULL) {
         call_resume(call);
         if (get->err == ERR_NOT_FOUND) {
-            call_failf(call, ERR_NOT_FOUND, "", "no task %llu", (unsigned long long)get->id.v);
+            call_failf(call, ERR_NOT_FOUND, "", "no task %.60s", call->params[0]);
         } else if (get->err != ERR_OK) {
             call_fail(call, &get->error);
         } else {

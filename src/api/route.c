@@ -19,7 +19,7 @@ const struct route routes[] = {
 };
 const size_t routes_count = sizeof routes / sizeof routes[0];
 
-/* Does the path have the pattern's form? A parameter is never empty. */
+/* Does the path have the pattern's form? A parameter is never empty. "{name...}" at the end takes the rest of the path, slashes and all. */
 static bool path_matches(const char *pattern, const char *path, struct arena *arena,
                          const char **params)
 {
@@ -33,6 +33,10 @@ static bool path_matches(const char *pattern, const char *path, struct arena *ar
             must(count < CALL_PARAMS_MAX);
             if (have.len == 0) {
                 return false;
+            }
+            if (want.len > 4 && memcmp(want.p + want.len - 4, "...}", 4) == 0) {
+                have.len = strlen(have.p);
+                path_rest = (struct str){NULL, 0};
             }
             params[count++] = arena != NULL ? arena_strn(arena, have.p, have.len) : "";
         } else if (!str_equal(want, have)) {

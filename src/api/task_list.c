@@ -61,7 +61,7 @@ static void live_add(struct task_list *list, struct task_writer *writer, const s
     struct json_out j;
     buf_clear(scratch);
     json_out_init(&j, scratch);
-    task_json(writer, &j, task, TASK_JSON_REASON);
+    task_json(writer, &j, task, list->form != NULL ? list->form->parts : TASK_JSON_REASON);
     struct task_list_row row = {
         .id = task->id.v,
         .json = {arena_dup(&list->arena, scratch->data, scratch->len), scratch->len},

@@ -7,6 +7,7 @@
 
 /* How the list is written. call->data is the caller's while rows are written. */
 struct task_list_form {
+    unsigned parts; /* of a live task: flags of wire/task_json.h; an ended task has all parts */
     void (*begin)(struct json_out *j);
     /* Writes a task, given as the API has it; false: leaves the task out of the page. */
     bool (*row)(struct call *call, struct json_out *j, struct str json);

@@ -12,7 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { LISTEN_BACKLOG = 1024 };
+enum { LISTEN_BACKLOG = 1024, INHERITED_DEFER_S = 1 };
 
 static enum err address_parse(const struct http_server_options *options,
                               struct sockaddr_storage *ret, socklen_t *ret_len, struct error *e)
@@ -63,6 +63,7 @@ static enum err inherited_take(int fd, int *ret_fd, uint16_t *ret_port, struct e
     int listens = 0;
     socklen_t size = sizeof listens;
     const int on = 1;
+    const int defer_s = INHERITED_DEFER_S;
     if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) != 0 || listens == 0 ||
         getsockname(fd, (struct sockaddr *)&address, &len) != 0 ||
         (address.ss_family != AF_INET && address.ss_family != AF_INET6)) {
@@ -72,6 +73,8 @@ static enum err inherited_take(int fd, int *ret_fd, uint16_t *ret_port, struct e
         return fail_errno(e, ERR_IO, errno, "cannot use descriptor %d", fd);
     }
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    /* A connection is taken when its first bytes are there: until then it survives the end of this server. */
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, &defer_s, sizeof defer_s);
     in_port_t port = address.ss_family == AF_INET
                          ? ((struct sockaddr_in *)(void *)&address)->sin_port
                          : ((struct sockaddr_in6 *)(void *)&address)->sin6_port;

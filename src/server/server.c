@@ -425,6 +425,7 @@ static enum err server_open(struct server *server, struct error *e)
         .dir = server->o.dir,
         .tls = server_tls_http(server->tls),
         .mounts = {&qarnot_mount, 1},
+        .inherited = server->o.inherited > 0,
         .qarnot = server->o.file.qarnot,
     });
     server->prune = loop_timer_new(server->loop, prune_due, server);

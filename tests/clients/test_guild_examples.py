@@ -99,8 +99,18 @@ def guild(tmp_path):
     return Guild(environment("guild", *PACKAGES), tmp_path)
 
 
-def test_all_examples(guild):
-    checked, failed, replayed = replay(guild, [], lambda want: DDD_BESIDE_AAA if is_first_gpu_example(want) else want)
+def is_race(failure):
+    """The second GPU example wants ddd's end shown before bbb's first output, one after the other. Guild's own tests stopped to want it, because
+    that is a race; Weir wins it on a machine that is not loaded."""
+    return "Scheduling run ddd (requires gpu1=1)\nINFO: [guild] ... Scheduling run bbb" in failure
+
+
+def test_all_examples(tmp_path):
+    for attempt in range(3):
+        guild = Guild(environment("guild", *PACKAGES), tmp_path / str(attempt))
+        checked, failed, replayed = replay(guild, [], lambda want: DDD_BESIDE_AAA if is_first_gpu_example(want) else want)
+        if not failed or not all(is_race(failure) for failure in failed):
+            break
     assert not failed, "\n".join(failed)
     assert checked == 9 and len(replayed.outputs) == 9
     first_gpu = next(out for out in replayed.outputs if "Scheduling run ccc" in out)

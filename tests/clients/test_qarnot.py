@@ -251,8 +251,9 @@ def test_a_task_waits_for_others(server):
         bad = task_of(conn, 'docker-batch', 1, 'exit 3'); bad.submit()
         never = task_of(conn, 'docker-batch', 1, 'echo ran'); never.set_task_dependencies_from_uuids([bad.uuid]); never.submit()
         [ended(t) for t in (first, second, bad, never)]
-        print(json.dumps([first.stdout(), second.stdout(), never.state, never.stdout(), [e.code for e in never.errors]]))""")
-    assert int(got[0]) < int(got[1]) and got[2:4] == ["Failure", ""] and got[4] == ["dependency"]
+        print(json.dumps([first.stdout(), second.stdout(), never.state, never.stdout(), [[e.code, e.message] for e in never.errors]]))""")
+    assert int(got[0]) < int(got[1]) and got[2:4] == ["Failure", ""]
+    assert got[4] == [["dependency", "a task that this one depends on did not succeed"]]
 
 
 def test_a_failed_instance_is_tried_again(server):
@@ -370,9 +371,9 @@ def test_killed_servers_break_no_client():
             threading.Thread(target=follow, args=(client, lines), daemon=True).start()
         time.sleep(3)
         for kill in range(kills):
-            if kill % 2 == 0:  # as the next look of a client is due: at once before, so that it meets no server
+            if kill % 2 == 0:  # as the next look of a client is due: it meets no server, or one that is dying
                 due = [t + 10 for t in list(answers.queue) if t + 10 > time.time() + 0.2]
-                wait = min(due, default=time.time() + 2) - 0.05 - time.time()
+                wait = min(due, default=time.time() + 2) - (0.05 if kill % 4 == 0 else 0.004) - time.time()
             else:
                 wait = 0.7
             time.sleep(max(0, wait))

@@ -48,5 +48,6 @@ const struct route_mount qarnot_mount = {
     .rows = rows,
     .count = sizeof rows / sizeof rows[0],
     .bare_token = true,
+    .gives_up = true,
     .error = error_write,
 };

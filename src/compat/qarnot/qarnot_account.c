@@ -114,6 +114,11 @@ void qarnot_account_secret(struct call *call)
                call->params[0]);
 }
 
+void qarnot_account_secret_put(struct call *call)
+{
+    call_failf(call, ERR_INVALID, "", "Weir keeps no secrets for tasks");
+}
+
 void qarnot_account_secrets(struct call *call)
 {
     struct json_out j;
@@ -138,7 +143,8 @@ void qarnot_account_budgets(struct call *call)
     call_answer_json(call, 200);
 }
 
-void qarnot_account_carbon(struct call *call)
+/* Figures that Weir does not have: the SDK reads each one as None. */
+void qarnot_account_empty(struct call *call)
 {
     struct json_out j;
     call_json(call, &j);
@@ -147,16 +153,7 @@ void qarnot_account_carbon(struct call *call)
     call_answer_json(call, 200);
 }
 
-void qarnot_account_no_page(struct call *call)
+void qarnot_account_no_organization(struct call *call)
 {
-    struct json_out j;
-    call_json(call, &j);
-    json_out_put(&j, "{data:[],isTruncated:%i}", false);
-    call_answer_json(call, 200);
-}
-
-void qarnot_account_no_jobs(struct call *call)
-{
-    call_failf(call, ERR_INVALID, "",
-               "Weir has no jobs; a task names its pool and the tasks that it depends on");
+    call_failf(call, ERR_NOT_FOUND, "", "Weir has no organizations with computing quotas");
 }

@@ -32,6 +32,7 @@ void qarnot_extra_read(const struct doc *kept, struct qarnot_extra *ret)
     if (extra == NULL) {
         return;
     }
+    (void)doc_bool(doc_get(extra, "job"), &ret->job);
     ret->refreshed = number_of(extra, "refreshed");
     ret->results = number_of(extra, "results");
     ret->periodic = map_of(extra, "periodic");
@@ -60,6 +61,9 @@ void qarnot_extra_write(struct json_out *j, const struct qarnot_extra *extra)
     json_out_key(j, QARNOT_EXTRA);
     json_out_put(j, "{refreshed:%lu,results:%lu,words:%s,last:%lu", extra->refreshed,
                  extra->results, extra->words, extra->snapshot_last);
+    if (extra->job) {
+        json_out_kv_bool(j, "job", true);
+    }
     if (extra->periodic != NULL) {
         json_out_key(j, "periodic");
         doc_write(j, extra->periodic);

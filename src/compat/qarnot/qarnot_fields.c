@@ -246,6 +246,16 @@ size_t qarnot_fields_page_limit(const struct doc *body)
     return limit < 1 ? 1 : limit > PAGE_MAX ? PAGE_MAX : (size_t)limit;
 }
 
+const char *qarnot_fields_full(struct arena *arena, const struct facts *facts, const char *what)
+{
+    const struct reason *refusal = &facts->refusal;
+    return refusal->code != REASON_LIMIT || strncmp(refusal->text, what, strlen(what)) != 0
+               ? NULL
+               : arena_fmt(arena,
+                           "maximum number of %s reached: the server takes at most %" PRId64 " %s",
+                           what, refusal->available, refusal->text);
+}
+
 void qarnot_fields_timespan(int64_t ms, char *ret)
 {
     const int64_t s = ms < 0 ? 0 : ms / 1000;

@@ -3,15 +3,17 @@
 #pragma once
 
 #include "api/call.h"
+#include "api/history.h"
+#include "api/task_list.h"
 #include "base/doc.h"
 #include "core/core.h"
 
 /* ---- qarnot_uuid.c ---- */
 
-enum qarnot_kind { QARNOT_POOL, QARNOT_TASK };
+enum qarnot_kind { QARNOT_POOL, QARNOT_TASK, QARNOT_JOB };
 enum { QARNOT_UUID_MAX = 37 };
 
-/* The UUID of a pool or task: it follows from the server's uuid and the number. `ret` has QARNOT_UUID_MAX bytes. */
+/* The UUID of a pool, task or job: it follows from the server's uuid and the number. `ret` has QARNOT_UUID_MAX bytes. */
 void qarnot_uuid(const struct core *core, enum qarnot_kind kind, uint64_t id, char *ret);
 
 /* The number behind a UUID of this server. False: it is no such UUID. */
@@ -66,6 +68,11 @@ bool qarnot_fields_filter_matches(const struct doc *filter, const struct doc *ta
 /* How many objects a page has; the default where the body says none. */
 size_t qarnot_fields_page_limit(const struct doc *body);
 
+/* The words of a refusal for which the SDK has an exception of its own: there are as many `what` as the server takes. NULL: another
+ * refusal. */
+struct facts;
+const char *qarnot_fields_full(struct arena *arena, const struct facts *facts, const char *what);
+
 /* Writes "days.hours:minutes:seconds". */
 void qarnot_fields_timespan(int64_t ms, char *ret);
 enum { QARNOT_TIMESPAN_MAX = 32 };
@@ -86,6 +93,7 @@ struct qarnot_snapshot {
 };
 
 struct qarnot_extra {
+    bool job;                   /* the task stands for a job of the SDK (qarnot_jobs.c) */
     uint64_t refreshed;         /* how often the resources were to be fetched again */
     uint64_t results;           /* files that were sent to the result bucket */
     const struct doc *periodic; /* as the SDK sent it; NULL: none */
@@ -150,6 +158,9 @@ void qarnot_ranges_end(struct qarnot_range_writer *w);
 /* ---- qarnot_pool.c: a pool as the SDK reads it ---- */
 
 const char *qarnot_pool_state(const struct pool *pool);
+
+/* How many slots the pool has at most: its instances, as the SDK counts. */
+uint64_t qarnot_pool_slots_most(const struct pool *pool, const struct pool_spec *spec);
 void qarnot_pool_write(struct json_out *j, const struct core *core, const struct pool *pool,
                        struct arena *arena);
 
@@ -162,6 +173,51 @@ const struct pool *qarnot_pools_find(const struct core *core, const char *uuid);
 
 /* The task that the path names. False: the call was answered with 404. */
 must_use bool qarnot_tasks_of(struct call *call, task_id *ret);
+
+/* What became of one task that was to be created. */
+struct qarnot_created {
+    task_id id; /* 0: refused */
+    unsigned status;
+    const char *message;
+};
+
+/* Submits the task in the caller's name. */
+void qarnot_tasks_submit(struct call *call, struct task_spec *spec, struct qarnot_created *ret);
+
+/* Answers with the UUID of what was created, or with the refusal. */
+void qarnot_tasks_created_answer(struct call *call, enum qarnot_kind kind,
+                                 const struct qarnot_created *created);
+
+/* Calls `then` with the JSON that the API has of a live or ended task; answers 404 where there is none. */
+void qarnot_tasks_read(struct call *call, task_id id, history_fn then);
+
+/* Was the task deleted by the SDK while it ran? `task` is the JSON that the API has. */
+bool qarnot_tasks_deleted(const struct doc *task);
+
+/* Deletes a live or ended task: its output goes, and the SDK finds it no more. */
+void qarnot_tasks_remove(struct call *call, task_id id);
+
+/* Kills the live tasks that the filter shows. Looks at all live tasks. */
+void qarnot_tasks_kill(struct call *call, const struct task_filter *filter);
+
+/* Answers with a page of the tasks that the filter shows: paging and tags are as the body says. */
+void qarnot_tasks_page(struct call *call, const struct task_filter *filter,
+                       const struct task_list_form *form);
+
+/* Writes a row of a list of tasks. call->data is a filter by the SDK's tags, or NULL. False: the row is left out. */
+bool qarnot_tasks_row(struct call *call, struct json_out *j, struct str json);
+
+/* The begin and end of a page. */
+void qarnot_tasks_page_begin(struct json_out *j);
+void qarnot_tasks_page_end(struct json_out *j, uint64_t next);
+
+/* ---- qarnot_jobs.c ---- */
+
+/* What was kept of the job with this UUID; NULL: there is none, or it takes no more tasks. */
+const struct doc *qarnot_jobs_find(const struct core *core, const char *uuid, struct arena *arena);
+
+/* The tag that the tasks of a job have in Weir. */
+const char *qarnot_jobs_tag(struct arena *arena, const char *uuid);
 
 /* ---- qarnot_spec.c: the body of a task as one of Weir's ---- */
 

@@ -269,10 +269,13 @@ static void errors_write(struct json_out *j, const struct doc *task, const char 
         }
     }
     if (!any) {
-        json_out_put(j, "{code:%s,message:%s,debug:%s}", text_of(task, "cause"),
-                     arena_fmt(arena, "the task ended as %s: %s", text_of(task, "state"),
-                               text_of(task, "cause")),
-                     "");
+        const char *cause = text_of(task, "cause");
+        json_out_put(
+            j, "{code:%s,message:%s,debug:%s}", cause,
+            strcmp(cause, names_end_cause(END_DEPENDENCY)) == 0
+                ? "a task that this one depends on did not succeed"
+                : arena_fmt(arena, "the task ended as %s: %s", text_of(task, "state"), cause),
+            "");
     }
     json_out_end(j);
 }
@@ -333,10 +336,12 @@ static void names_write(struct json_out *j, const struct core *core, const struc
     const char *shortname = uuid;
     const char *profile = NULL;
     const char *pool = NULL;
+    const char *job = NULL;
     qarnot_uuid(core, QARNOT_TASK, number_of(task, "id"), uuid);
     (void)doc_text(doc_get(kept, "shortname"), &shortname);
     (void)doc_text(doc_get(kept, "profile"), &profile);
     (void)doc_text(doc_get(kept, "poolUuid"), &pool);
+    (void)doc_text(doc_get(kept, "jobUuid"), &job);
     if (kept->count == 0) {
         const struct pool *row = query_pool_named(core, text_of(task, "pool"));
         if (row != NULL) {
@@ -348,7 +353,7 @@ static void names_write(struct json_out *j, const struct core *core, const struc
                  state_of(task));
     json_out_kv_text(j, "profile", profile);
     json_out_kv_text(j, "poolUuid", pool);
-    json_out_kv_text(j, "jobUuid", NULL);
+    json_out_kv_text(j, "jobUuid", job);
     json_out_kv_time(j, "creationDate", time_of(task, "submitted_at"));
 }
 

@@ -56,15 +56,25 @@ static void errors_write(struct json_out *j, const struct pool *pool)
     json_out_end(j);
 }
 
+static uint64_t node_slots_of(const struct pool_spec *spec)
+{
+    return spec->node_slots > 0 ? spec->node_slots : 1;
+}
+
+uint64_t qarnot_pool_slots_most(const struct pool *pool, const struct pool_spec *spec)
+{
+    return spec->provider == POOL_STATIC ? (uint64_t)pool->slots_milli / SLOT_MILLI
+                                         : node_slots_of(spec) * spec->nodes_max;
+}
+
 /* The counts: a pool instance is a slot. */
 static void counts_write(struct json_out *j, const struct core *core, const struct pool *pool,
                          const struct pool_spec *spec)
 {
     struct pool_figures figures;
     query_pool_figures(core, pool->id, &figures);
-    const uint64_t k = spec->node_slots > 0 ? spec->node_slots : 1;
-    const uint64_t slots = (uint64_t)pool->slots_milli / 1000;
-    const uint64_t most = spec->provider == POOL_STATIC ? slots : k * (uint64_t)spec->nodes_max;
+    const uint64_t slots = (uint64_t)pool->slots_milli / SLOT_MILLI;
+    const uint64_t most = qarnot_pool_slots_most(pool, spec);
     const uint64_t tasks = (uint64_t)pool->pending_count + pool->running_count;
     json_out_kv_u64(j, "runningInstanceCount", slots);
     json_out_kv_u64(j, "runningCoreCount", slots);
@@ -99,7 +109,6 @@ void qarnot_pool_write(struct json_out *j, const struct core *core, const struct
     const char *profile = "docker-batch";
     query_pool_spec(core, pool->id, arena, &spec);
     const struct doc *kept = qarnot_fields_kept(arena, spec.annotation);
-    const uint64_t k = spec.node_slots > 0 ? spec.node_slots : 1;
     qarnot_uuid(core, QARNOT_POOL, pool->id.v, uuid);
     (void)doc_text(doc_get(kept, "shortname"), &shortname);
     (void)doc_text(doc_get(kept, "profile"), &profile);
@@ -107,10 +116,10 @@ void qarnot_pool_write(struct json_out *j, const struct core *core, const struct
     json_out_put(j, "uuid:%s,name:%s,shortname:%s,profile:%s,state:%s,creationDate:%td", uuid,
                  *spec.title != '\0' ? spec.title : spec.name, shortname, profile,
                  qarnot_pool_state(pool), pool->created_ms);
-    json_out_kv_u64(
-        j, "instanceCount",
-        number_of(kept, "instanceCount",
-                  spec.provider == POOL_STATIC ? pool->node_count : k * (uint64_t)spec.nodes_max));
+    json_out_kv_u64(j, "instanceCount",
+                    number_of(kept, "instanceCount",
+                              spec.provider == POOL_STATIC ? pool->node_count
+                                                           : qarnot_pool_slots_most(pool, &spec)));
     counts_write(j, core, pool, &spec);
     errors_write(j, pool);
     qarnot_fields_echo(j, kept, computed);

@@ -9,6 +9,7 @@
 
 #include <inttypes.h>
 #include <sodium.h>
+#include <unistd.h>
 
 /* How many nodes, and how they come and go. */
 struct pool_size {
@@ -29,6 +30,15 @@ static uint64_t number_of(const struct doc *map, const char *key, uint64_t other
     return value;
 }
 
+/* A part of a change: above 0, at most 1. Weir makes each change at once, so it is only checked. */
+static bool factor_ok(const struct doc *elastic, const char *key)
+{
+    const struct doc *value = doc_get(elastic, key);
+    const double factor =
+        value == NULL || value->kind != DOC_NUMBER ? 1 : strtod(value->text.p, NULL);
+    return factor > 0 && factor <= 1;
+}
+
 /* `elastic` has the names of both forms: elasticProperty, and a policy ManagedTasksQueue. */
 static enum err elastic_read(const struct doc *elastic, struct pool_size *ret, struct error *e)
 {
@@ -46,6 +56,9 @@ static enum err elastic_read(const struct doc *elastic, struct pool_size *ret, s
     if (period_s < 1 || period_s > UINT32_MAX || idle_s > UINT32_MAX) {
         return fail_at(e, ERR_INVALID, "elasticProperty",
                        "resizePeriod must be 1 s or more, and minIdleTimeSeconds 0 or more");
+    }
+    if (!factor_ok(elastic, "rampResizeFactor") || !factor_ok(elastic, "scalingFactor")) {
+        return fail_at(e, ERR_INVALID, "elasticProperty", "a factor must be above 0 and at most 1");
     }
     ret->nodes = 0;
     ret->min = (low + k - 1) / k;
@@ -119,6 +132,28 @@ static enum err size_read(const struct doc *body, struct pool_size *ret, struct 
     return fixed_read(number_of(body, "instanceCount", 0), "instanceCount", ret, e);
 }
 
+/* The provider `local` takes every figure as it is given, so the server's own machine is looked at here. */
+static enum err local_check(const struct qarnot_hardware *hardware, struct error *e)
+{
+    const uint64_t cores = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
+    const uint64_t memory_mb =
+        ((uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE)) >> 20;
+    if (hardware->gpu) {
+        return fail_at(
+            e, ERR_INVALID, "hardwareConstraints",
+            "the pool's nodes are on the server's machine and have no GPUs of their own; "
+            "compat.qarnot.provider names where nodes come from");
+    }
+    if (hardware->cores > cores || hardware->memory_mb > memory_mb) {
+        return fail_at(e, ERR_INVALID, "hardwareConstraints",
+                       "the pool's nodes are on the server's machine, which has %" PRIu64
+                       " cores and %" PRIu64 " MB; compat.qarnot.provider names where nodes come "
+                       "from",
+                       cores, memory_mb);
+    }
+    return ERR_OK;
+}
+
 /* What the body does not say. */
 struct pool_names {
     const char *name;                 /* of a new pool; NULL: the pool is there */
@@ -138,6 +173,9 @@ static enum err definition_write(struct json_out *j, const struct doc *body, boo
     enum err r = qarnot_fields_check(body, buckets, e);
     r = r == ERR_OK ? size_read(body, &size, e) : r;
     r = r == ERR_OK ? qarnot_fields_hardware(body, &hardware, e) : r;
+    r = r == ERR_OK && strcmp(names->provider, names_pool_provider(POOL_LOCAL)) == 0
+            ? local_check(&hardware, e)
+            : r;
     r = r == ERR_OK ? qarnot_fields_keep(body, names->extra, arena, &annotation, e) : r;
     if (r != ERR_OK) {
         return r;
@@ -161,6 +199,9 @@ static enum err definition_write(struct json_out *j, const struct doc *body, boo
     }
     if (hardware.memory_mb > 0) {
         json_out_kv_text(j, "memory", arena_fmt(arena, "%" PRIu64 "M", hardware.memory_mb));
+    }
+    if (hardware.gpu) { /* each slot is a GPU */
+        json_out_kv_u64(j, "gpus", size.slots_per_node);
     }
     json_out_put(j, "}}");
     return ERR_OK;
@@ -229,8 +270,8 @@ void qarnot_pools_create(struct call *call)
     if (!body_read(call, &body)) {
         return;
     }
-    const char *provider =
-        call->api->o.qarnot.provider != NULL ? call->api->o.qarnot.provider : "local";
+    const char *provider = call->api->o.qarnot.provider != NULL ? call->api->o.qarnot.provider
+                                                                : names_pool_provider(POOL_LOCAL);
     const char *name = arena_fmt(call_arena(call), "qarnot-%08" PRIx32, randombytes_random());
     const struct doc *definition =
         definition_of(call, body, &(struct pool_names){name, provider, NULL});
@@ -241,8 +282,19 @@ void qarnot_pools_create(struct call *call)
         call_fail(call, &e);
         return;
     }
-    struct input in = {.type = INPUT_POOL_CREATE, .pool = {.spec = &spec}};
-    if (!call_input(call, &in, &facts)) {
+    struct input in = {.type = INPUT_POOL_CREATE,
+                       .actor = call->actor,
+                       .cause = call->cause,
+                       .pool = {.spec = &spec}};
+    fact_list_init(&facts, call_arena(call));
+    const enum verdict verdict = call->api->o.host->input(call->api->o.host->ctx, &in, &facts);
+    if (verdict != VERDICT_OK) {
+        const char *full = qarnot_fields_full(call_arena(call), &facts, "pools");
+        if (full != NULL) {
+            call_failf(call, ERR_DENIED, "", "%s", full);
+        } else {
+            call_refuse(call, verdict, &facts, false);
+        }
         return;
     }
     struct json_out j;
@@ -282,7 +334,9 @@ void qarnot_pools_edit(struct call *call)
     }
     struct qarnot_extra extra;
     qarnot_extra_read(qarnot_fields_kept(call_arena(call), spec.annotation), &extra);
-    const struct doc *definition = definition_of(call, body, &(struct pool_names){.extra = &extra});
+    const struct doc *definition = definition_of(
+        call, body,
+        &(struct pool_names){.provider = names_pool_provider(spec.provider), .extra = &extra});
     if (definition == NULL) {
         return;
     }
@@ -325,26 +379,6 @@ void qarnot_pools_refresh(struct call *call)
     empty_answer(call);
 }
 
-/* Cancels the tasks that wait in the pool. Looks at all live tasks: closing a pool is rare. */
-static void waiting_cancel(struct call *call, pool_id pool)
-{
-    const struct api_host *host = call->api->o.host;
-    struct facts facts;
-    const struct task *task = query_task_next(call_core(call), (task_id){0});
-    while (task != NULL) {
-        const task_id id = task->id;
-        if (task->pool.v == pool.v && !task->kill_asked) {
-            struct input in = {.type = INPUT_TASK_KILL,
-                               .actor = call->actor,
-                               .cause = call->cause,
-                               .task = {.task = id}};
-            fact_list_init(&facts, call_arena(call));
-            (void)host->input(host->ctx, &in, &facts); /* a task that ends by itself is as well */
-        }
-        task = query_task_next(call_core(call), id);
-    }
-}
-
 /* Closes an open pool: its tasks end, and its nodes go. False: the call was answered. */
 static bool pool_close(struct call *call, pool_id id)
 {
@@ -353,7 +387,8 @@ static bool pool_close(struct call *call, pool_id id)
     if (!call_input(call, &in, &facts)) {
         return false;
     }
-    waiting_cancel(call, id);
+    /* What waits in the pool ends, too. */
+    qarnot_tasks_kill(call, &(struct task_filter){.pool = query_pool_name(call_core(call), id)});
     return true;
 }
 
@@ -391,12 +426,22 @@ void qarnot_pools_delete(struct call *call)
     }
 }
 
-/* What a node's agent prints is for the site, not for the pool's user. */
+/* What a node's agent prints is for the site, not for the pool's user: an instance of a pool has no output. */
 void qarnot_pools_output(struct call *call)
 {
-    if (pool_of(call) != NULL) {
-        call_answer(call, 200, "text/plain; charset=utf-8");
+    const struct pool *pool = pool_of(call);
+    struct pool_spec spec;
+    uint64_t number = 0;
+    if (pool == NULL) {
+        return;
     }
+    query_pool_spec(call_core(call), pool->id, call_arena(call), &spec);
+    if (call->params[1] != NULL && (!str_to_u64(str_of(call->params[1]), &number) ||
+                                    number >= qarnot_pool_slots_most(pool, &spec))) {
+        call_failf(call, ERR_NOT_FOUND, "", "the pool has no instance %.20s", call->params[1]);
+        return;
+    }
+    call_answer(call, 200, "text/plain; charset=utf-8");
 }
 
 /* ---- the list ---- */

@@ -209,33 +209,51 @@ static void request_write(struct json_out *j, const struct qarnot_hardware *hard
     json_out_end(j);
 }
 
-/* The pool of the task, and what was kept of it; no pool: Weir's default pool. */
-static enum err pool_read(const struct core *core, const struct doc *body, struct arena *arena,
-                          const struct pool **ret, const struct doc **ret_kept, struct error *e)
+/* Where the task belongs. */
+struct task_place {
+    const struct pool *pool; /* NULL: Weir's default pool */
+    const struct doc *kept;  /* of the pool; an empty map without one */
+    const char *job;         /* the job's UUID; NULL: none */
+};
+
+/* The UUID of the pool: the task's own, or that of its job. */
+static enum err pool_uuid(const struct core *core, const struct doc *body, struct arena *arena,
+                          struct task_place *ret, const char **ret_uuid, struct error *e)
 {
-    const char *uuid = "";
     const char *profile = "";
+    const struct doc *from = body;
+    if (doc_text(doc_get(body, "jobUuid"), &ret->job)) {
+        from = qarnot_jobs_find(core, ret->job, arena);
+        if (from == NULL) {
+            return fail_at(e, ERR_INVALID, "jobUuid", "no job %.60s takes tasks", ret->job);
+        }
+    }
+    if (doc_text(doc_get(from, "poolUuid"), ret_uuid) ||
+        doc_text(doc_get(body, "profile"), &profile)) {
+        return ERR_OK;
+    }
+    return fail_at(e, ERR_INVALID, "profile", "a task needs a profile or a pool");
+}
+
+static enum err place_read(const struct core *core, const struct doc *body, struct arena *arena,
+                           struct task_place *ret, struct error *e)
+{
+    const char *uuid = NULL;
     struct pool_spec spec;
-    *ret = NULL;
-    *ret_kept = qarnot_fields_kept(arena, NULL);
-    if (qarnot_fields_given(body, "jobUuid")) {
-        return fail_at(e, ERR_INVALID, "jobUuid",
-                       "Weir has no jobs; a task names its pool and the tasks it depends on");
+    *ret = (struct task_place){.kept = qarnot_fields_kept(arena, NULL)};
+    enum err r = pool_uuid(core, body, arena, ret, &uuid, e);
+    if (r != ERR_OK || uuid == NULL) {
+        return r;
     }
-    if (!doc_text(doc_get(body, "poolUuid"), &uuid)) {
-        return doc_text(doc_get(body, "profile"), &profile)
-                   ? ERR_OK
-                   : fail_at(e, ERR_INVALID, "profile", "a task needs a profile or a pool");
-    }
-    *ret = qarnot_pools_find(core, uuid);
-    if (*ret == NULL) {
+    ret->pool = qarnot_pools_find(core, uuid);
+    if (ret->pool == NULL) {
         return fail_at(e, ERR_INVALID, "poolUuid", "no pool %.60s", uuid);
     }
-    if ((*ret)->life.phase != PHASE_OPEN) {
+    if (ret->pool->life.phase != PHASE_OPEN) {
         return fail_at(e, ERR_INVALID, "poolUuid", "the pool %.60s is closed", uuid);
     }
-    query_pool_spec(core, (*ret)->id, arena, &spec);
-    *ret_kept = qarnot_fields_kept(arena, spec.annotation);
+    query_pool_spec(core, ret->pool->id, arena, &spec);
+    ret->kept = qarnot_fields_kept(arena, spec.annotation);
     return ERR_OK;
 }
 
@@ -266,8 +284,7 @@ static void mounts_write(struct json_out *j, const struct core *core, const stru
 static enum err task_write(struct json_out *j, const struct core *core, const struct doc *body,
                            bool buckets, struct arena *arena, struct error *e)
 {
-    const struct pool *pool;
-    const struct doc *kept_pool;
+    struct task_place place;
     struct qarnot_hardware hardware;
     const char *annotation;
     const char *ranges;
@@ -275,15 +292,15 @@ static enum err task_write(struct json_out *j, const struct core *core, const st
     uint32_t count = 0;
     uint64_t retries = 0;
     enum err r = qarnot_fields_check(body, buckets, e);
-    r = r == ERR_OK ? pool_read(core, body, arena, &pool, &kept_pool, e) : r;
+    r = r == ERR_OK ? place_read(core, body, arena, &place, e) : r;
     r = r == ERR_OK ? instances_read(body, &ranges, &count, e) : r;
-    r = r == ERR_OK ? retries_read(body, kept_pool, count, &retries, e) : r;
+    r = r == ERR_OK ? retries_read(body, place.kept, count, &retries, e) : r;
     r = r == ERR_OK ? qarnot_fields_hardware(body, &hardware, e) : r;
     r = r == ERR_OK ? qarnot_fields_keep(body, NULL, arena, &annotation, e) : r;
     if (r != ERR_OK) {
         return r;
     }
-    if (constant_of(body, kept_pool, "DOCKER_CMD") == NULL) {
+    if (constant_of(body, place.kept, "DOCKER_CMD") == NULL) {
         return fail_at(e, ERR_INVALID, "constants",
                        "the constant DOCKER_CMD is missing: it is the command that the task runs");
     }
@@ -291,18 +308,21 @@ static enum err task_write(struct json_out *j, const struct core *core, const st
     json_out_put(j, "{name:%s,command:[%s,%s,%s,%s],instances:%u,annotation:%s", name, "/bin/sh",
                  "-c", script, "qarnot", count, annotation);
     json_out_kv_u64(j, "max_retries", retries > RETRIES_MAX ? RETRIES_MAX : retries);
-    if (pool != NULL) {
-        json_out_put(j, "pools:[%s]", query_pool_name(core, pool->id));
+    if (place.pool != NULL) {
+        json_out_put(j, "pools:[%s]", query_pool_name(core, place.pool->id));
     }
-    const char *image = constant_of(body, kept_pool, "DOCKER_REPO");
-    const char *tag = constant_of(body, kept_pool, "DOCKER_TAG");
+    if (place.job != NULL) {
+        json_out_put(j, "tags:[%s]", qarnot_jobs_tag(arena, place.job));
+    }
+    const char *image = constant_of(body, place.kept, "DOCKER_REPO");
+    const char *tag = constant_of(body, place.kept, "DOCKER_TAG");
     if (image != NULL && *image != '\0') {
         json_out_kv_text(j, "image",
                          tag != NULL && *tag != '\0' ? arena_fmt(arena, "%s:%s", image, tag)
                                                      : image);
     }
-    mounts_write(j, core, body, kept_pool, pool != NULL, arena);
-    env_write(j, body, kept_pool, ranges, count, arena);
+    mounts_write(j, core, body, place.kept, place.pool != NULL, arena);
+    env_write(j, body, place.kept, ranges, count, arena);
     request_write(j, &hardware, arena);
     r = depends_write(j, core, body, arena, e);
     json_out_end(j);

@@ -21,7 +21,7 @@ enum {
 
 /* ---- one task ---- */
 
-static bool is_deleted(const struct doc *task)
+bool qarnot_tasks_deleted(const struct doc *task)
 {
     const char *annotation = "";
     (void)doc_text(doc_get(task, "annotation"), &annotation);
@@ -29,16 +29,17 @@ static bool is_deleted(const struct doc *task)
 }
 
 /* Answers with the task, given as the API has it. */
-static void task_answer(struct call *call, struct str json)
+static void task_answer(struct call *call, task_id id, struct str json)
 {
     struct error e;
     struct doc *doc;
     struct json_out j;
     struct arena arena;
+    (void)id;
     arena_init(&arena);
     if (doc_json_parse(&arena, json, &doc, &e) != ERR_OK) { /* a task with very many attempts */
         call_fail(call, &e);
-    } else if (is_deleted(doc)) {
+    } else if (qarnot_tasks_deleted(doc)) {
         call_failf(call, ERR_NOT_FOUND, "", "the task %.60s was deleted", call->params[0]);
     } else {
         call_json(call, &j);
@@ -48,22 +49,21 @@ static void task_answer(struct call *call, struct str json)
     arena_done(&arena);
 }
 
-static void ended_show(struct call *call, task_id id, struct str json)
-{
-    (void)id;
-    task_answer(call, json);
-}
-
-static void live_show(struct call *call, const struct task *task)
+void qarnot_tasks_read(struct call *call, task_id id, history_fn then)
 {
     struct buf out;
     struct json_out j;
     struct task_writer writer;
+    const struct task *task = query_task(call_core(call), id);
+    if (task == NULL) {
+        history_read(call, id, then);
+        return;
+    }
     buf_init(&out, ANSWER_BYTES_MAX);
     json_out_init(&j, &out);
     task_json_writer_init(&writer, call_core(call), call_arena(call));
     task_json(&writer, &j, task, TASK_JSON_ATTEMPTS | TASK_JSON_NO_ENV);
-    task_answer(call, (struct str){buf_text(&out), out.len});
+    then(call, id, (struct str){buf_text(&out), out.len});
     buf_done(&out);
 }
 
@@ -81,14 +81,8 @@ bool qarnot_tasks_of(struct call *call, task_id *ret)
 void qarnot_tasks_show(struct call *call)
 {
     task_id id;
-    if (!qarnot_tasks_of(call, &id)) {
-        return;
-    }
-    const struct task *task = query_task(call_core(call), id);
-    if (task != NULL) {
-        live_show(call, task);
-    } else {
-        history_read(call, id, ended_show);
+    if (qarnot_tasks_of(call, &id)) {
+        qarnot_tasks_read(call, id, task_answer);
     }
 }
 
@@ -100,14 +94,7 @@ static void empty_answer(struct call *call)
 
 /* ---- create ---- */
 
-/* What became of one task of a POST. */
-struct created {
-    task_id id; /* 0: refused */
-    unsigned status;
-    const char *message;
-};
-
-static void refusal_text(struct call *call, const struct facts *facts, struct created *ret)
+static void refusal_text(struct call *call, const struct facts *facts, struct qarnot_created *ret)
 {
     struct buf out;
     struct doc *doc;
@@ -122,35 +109,46 @@ static void refusal_text(struct call *call, const struct facts *facts, struct cr
     }
 }
 
-static void create_one(struct call *call, const struct doc *body, struct created *ret)
+void qarnot_tasks_submit(struct call *call, struct task_spec *spec, struct qarnot_created *ret)
 {
     const struct api_host *host = call->api->o.host;
-    struct task_spec spec;
     struct facts facts;
-    struct error e;
-    *ret = (struct created){.status = 200, .message = ""};
-    if (qarnot_spec_task(call_core(call), body, qarnot_buckets_on(call), call_arena(call), &spec,
-                         &e) != ERR_OK) {
-        ret->status = http_status_of(e.code);
-        ret->message = *e.path != '\0' ? arena_fmt(call_arena(call), "%s: %s", e.path, e.text)
-                                       : arena_str(call_arena(call), e.text);
-        return;
-    }
-    spec.user = call->name;
+    spec->user = call->name;
     const task_id id = {query_task_last(call_core(call)).v + 1};
     struct input in = {.type = INPUT_TASK_SUBMIT,
                        .actor = call->actor,
                        .cause = call->cause,
-                       .submit = {.specs = &spec, .count = 1}};
+                       .submit = {.specs = spec, .count = 1}};
+    *ret = (struct qarnot_created){.status = 200, .message = ""};
     fact_list_init(&facts, call_arena(call));
     const enum verdict verdict = host->input(host->ctx, &in, &facts);
     if (verdict != VERDICT_OK) {
-        ret->status = http_status_of_refusal(verdict, &facts.refusal);
-        refusal_text(call, &facts, ret);
+        ret->message = qarnot_fields_full(call_arena(call), &facts, "tasks");
+        ret->status = ret->message != NULL ? http_status_of(ERR_DENIED)
+                                           : http_status_of_refusal(verdict, &facts.refusal);
+        if (ret->message == NULL) {
+            refusal_text(call, &facts, ret);
+        }
         return;
     }
     call->api->submitted++;
     ret->id = id;
+}
+
+static void create_one(struct call *call, const struct doc *body, struct qarnot_created *ret)
+{
+    struct task_spec spec;
+    struct error e;
+    if (qarnot_spec_task(call_core(call), body, qarnot_buckets_on(call), call_arena(call), &spec,
+                         &e) == ERR_OK) {
+        qarnot_tasks_submit(call, &spec, ret);
+        return;
+    }
+    *ret = (struct qarnot_created){
+        .status = http_status_of(e.code),
+        .message = *e.path != '\0' ? arena_fmt(call_arena(call), "%s: %s", e.path, e.text)
+                                   : arena_str(call_arena(call), e.text),
+    };
 }
 
 /* The SDK wants an answer for each task, in order, and status 200 for the whole. */
@@ -162,7 +160,7 @@ static void create_many(struct call *call, const struct doc *list)
     json_out_init(&j, &out);
     json_out_array(&j);
     for (const struct doc *d = list->first; d != NULL; d = d->next) {
-        struct created created;
+        struct qarnot_created created;
         char uuid[QARNOT_UUID_MAX] = "";
         create_one(call, d, &created);
         if (created.id.v != 0) {
@@ -177,12 +175,26 @@ static void create_many(struct call *call, const struct doc *list)
     call_answer_json(call, 200);
 }
 
+void qarnot_tasks_created_answer(struct call *call, enum qarnot_kind kind,
+                                 const struct qarnot_created *created)
+{
+    char uuid[QARNOT_UUID_MAX];
+    struct json_out j;
+    call_json(call, &j);
+    if (created->id.v == 0) {
+        json_out_put(&j, "{error:{message:%s}}", created->message);
+        call_answer_json(call, created->status);
+        return;
+    }
+    qarnot_uuid(call_core(call), kind, created->id.v, uuid);
+    json_out_put(&j, "{uuid:%s}", uuid);
+    call_answer_json(call, 200);
+}
+
 void qarnot_tasks_create(struct call *call)
 {
     const struct doc *body;
-    struct created created;
-    char uuid[QARNOT_UUID_MAX];
-    struct json_out j;
+    struct qarnot_created created;
     if (!body_read(call, &body)) {
         return;
     }
@@ -195,15 +207,7 @@ void qarnot_tasks_create(struct call *call)
         return;
     }
     create_one(call, body, &created);
-    call_json(call, &j);
-    if (created.id.v == 0) {
-        json_out_put(&j, "{error:{message:%s}}", created.message);
-        call_answer_json(call, created.status);
-        return;
-    }
-    qarnot_uuid(call_core(call), QARNOT_TASK, created.id.v, uuid);
-    json_out_put(&j, "{uuid:%s}", uuid);
-    call_answer_json(call, 200);
+    qarnot_tasks_created_answer(call, QARNOT_TASK, &created);
 }
 
 /* ---- change ---- */
@@ -289,15 +293,11 @@ static void ended_delete(struct call *call, task_id id, struct str json)
 }
 
 /* A live task ends first. Its annotation says that it was deleted, so it is not shown here any more. */
-void qarnot_tasks_delete(struct call *call)
+void qarnot_tasks_remove(struct call *call, task_id id)
 {
-    task_id id;
     struct facts facts;
     struct task_spec change = {.annotation = QARNOT_DELETED};
     const struct task_edit edit = {.fields = TASK_EDIT_annotation, .spec = &change};
-    if (!qarnot_tasks_of(call, &id)) {
-        return;
-    }
     if (query_task(call_core(call), id) == NULL) {
         history_read(call, id, ended_delete);
         return;
@@ -309,18 +309,50 @@ void qarnot_tasks_delete(struct call *call)
     }
 }
 
+void qarnot_tasks_delete(struct call *call)
+{
+    task_id id;
+    if (qarnot_tasks_of(call, &id)) {
+        qarnot_tasks_remove(call, id);
+    }
+}
+
+void qarnot_tasks_kill(struct call *call, const struct task_filter *filter)
+{
+    const struct api_host *host = call->api->o.host;
+    struct facts facts;
+    struct arena texts;
+    arena_init(&texts);
+    const struct task *task = query_task_next(call_core(call), (task_id){0});
+    while (task != NULL) {
+        const task_id id = task->id;
+        arena_clear(&texts);
+        if (!task->kill_asked && task_filter_matches(filter, call_core(call), task, &texts)) {
+            struct input in = {.type = INPUT_TASK_KILL,
+                               .actor = call->actor,
+                               .cause = call->cause,
+                               .task = {.task = id}};
+            fact_list_init(&facts, call_arena(call));
+            (void)host->input(host->ctx, &in, &facts); /* a task that ends by itself is as well */
+        }
+        task = query_task_next(call_core(call), id);
+    }
+    arena_done(&texts);
+}
+
 /* ---- the list ---- */
 
-static void list_begin(struct json_out *j)
+void qarnot_tasks_page_begin(struct json_out *j)
 {
     json_out_put(j, "{data:[");
 }
 
-static bool list_row(struct call *call, struct json_out *j, struct str json)
+bool qarnot_tasks_row(struct call *call, struct json_out *j, struct str json)
 {
     struct error e;
     struct doc *doc;
     struct arena arena;
+    struct qarnot_extra extra;
     const char *annotation = "";
     arena_init(&arena);
     if (doc_json_parse(&arena, json, &doc, &e) != ERR_OK) {
@@ -330,8 +362,9 @@ static bool list_row(struct call *call, struct json_out *j, struct str json)
     }
     (void)doc_text(doc_get(doc, "annotation"), &annotation);
     const struct doc *kept = qarnot_fields_kept(&arena, annotation);
-    const bool wanted =
-        !is_deleted(doc) && qarnot_fields_filter_matches(call->data, doc_get(kept, "tags"));
+    qarnot_extra_read(kept, &extra);
+    const bool wanted = !qarnot_tasks_deleted(doc) && !extra.job &&
+                        qarnot_fields_filter_matches(call->data, doc_get(kept, "tags"));
     if (wanted) {
         qarnot_json_task(j, call_core(call), doc, &arena);
     }
@@ -339,7 +372,7 @@ static bool list_row(struct call *call, struct json_out *j, struct str json)
     return wanted;
 }
 
-static void list_end(struct json_out *j, uint64_t next)
+void qarnot_tasks_page_end(struct json_out *j, uint64_t next)
 {
     char token[32];
     (void)snprintf(token, sizeof token, "%" PRIu64, next);
@@ -349,10 +382,9 @@ static void list_end(struct json_out *j, uint64_t next)
     json_out_end(j);
 }
 
-void qarnot_tasks_list(struct call *call)
+void qarnot_tasks_page(struct call *call, const struct task_filter *filter,
+                       const struct task_list_form *form)
 {
-    static const struct task_list_form form = {
-        .begin = list_begin, .row = list_row, .end = list_end};
     const struct doc *body;
     struct error e;
     const char *token = "0";
@@ -370,6 +402,14 @@ void qarnot_tasks_list(struct call *call)
         return;
     }
     page.limit = qarnot_fields_page_limit(body);
-    task_list_ask(call, &(struct task_filter){0}, &page, &form,
-                  (void *)(uintptr_t)doc_get(body, "filter"));
+    task_list_ask(call, filter, &page, form, (void *)(uintptr_t)doc_get(body, "filter"));
+}
+
+void qarnot_tasks_list(struct call *call)
+{
+    static const struct task_list_form form = {.parts = TASK_JSON_ATTEMPTS | TASK_JSON_NO_ENV,
+                                               .begin = qarnot_tasks_page_begin,
+                                               .row = qarnot_tasks_row,
+                                               .end = qarnot_tasks_page_end};
+    qarnot_tasks_page(call, &(struct task_filter){0}, &form);
 }

@@ -125,6 +125,7 @@ static void a_mounted_table_answers_below_its_prefix_alone(void **state)
     static const struct route rows[] = {
         {.method = "GET", .pattern = "/pools/{uuid}"},
         {.method = "POST", .pattern = "/healthz"},
+        {.method = "GET", .pattern = "/data/{key...}"},
     };
     static const struct route_mount mount = {
         .prefix = "/other", .rows = rows, .count = sizeof rows / sizeof rows[0]};
@@ -141,6 +142,11 @@ static void a_mounted_table_answers_below_its_prefix_alone(void **state)
     assert_null(route_find(&mounts, "GET", "/othe/pools/7", &arena, params, &allow));
     assert_null(route_find(&mounts, "GET", "/otherpools/7", &arena, params, &allow));
     assert_null(allow);
+    /* A parameter that takes the rest of the path. */
+    assert_ptr_equal(route_find(&mounts, "GET", "/other/data/a/b/c", &arena, params, &allow),
+                     rows + 2);
+    assert_string_equal(params[0], "a/b/c");
+    assert_null(route_find(&mounts, "GET", "/other/data/", &arena, params, &allow));
     /* The same path in both tables: each has its own methods. */
     assert_null(route_find(&mounts, "GET", "/other/healthz", &arena, params, &allow));
     assert_string_equal(allow, "POST");
