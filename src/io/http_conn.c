@@ -60,7 +60,11 @@ void http_conn_notify(void *cls, struct MHD_Connection *connection, void **socke
         *socket_context = conn;
     } else {
         struct http_conn *conn = *socket_context;
-        must(conn->request == NULL);
+        if (conn->request != NULL) {
+            /* The library closes some connections in the middle of a head without ending the
+             * request: its own refusal found no room. */
+            http_server_completed(conn->request);
+        }
         http_guard_leave(server, conn);
         server->room = server->room || server->connections > server->options.connections_max;
         conn_remove(server, conn);

@@ -154,6 +154,10 @@ void http_request_refuse(struct http_request *request, unsigned status, enum err
 /* Lets the library look at the connection again, before the loop waits. */
 void http_server_resume(struct http_request *request);
 
+/* Ends a request that the library has no more use for: the request is answered, or its client is
+ * gone, which its owner is told. The request is freed. */
+void http_server_completed(struct http_request *request);
+
 /* Watches the socket of a stream, to notice when the client leaves. */
 void http_conn_watch(struct http_request *request);
 

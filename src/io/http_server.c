@@ -100,11 +100,26 @@ void http_server_resume(struct http_request *request)
 
 /* Callbacks of the library. */
 
+/* Gives the library an empty query. Otherwise the library keeps each parameter in the memory of the
+ * connection; where the parameters do not fit, the library closes the connection without an answer.
+ * http_url.c reads the query from our own copy of the target. The text is the library's own buffer,
+ * and the library cuts the text at the same place after this call. */
+static void query_hide(const char *target)
+{
+    char *query = strchr((char *)(uintptr_t)target, '?');
+    if (query != NULL && query[1] != '\0') {
+        query[1] = '\0';
+    }
+}
+
 static void *target_seen(void *cls, const char *target, struct MHD_Connection *connection)
 {
     struct http_server *server = cls;
     struct http_request *request = http_request_new(server, target != NULL ? target : "");
     request->connection = connection;
+    if (target != NULL) {
+        query_hide(target);
+    }
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
     request->conn = info->socket_context;
@@ -268,17 +283,9 @@ static enum MHD_Result access_any(void *cls, struct MHD_Connection *connection, 
     return access_complete(request);
 }
 
-static void completed(void *cls, struct MHD_Connection *connection, void **con_cls,
-                      enum MHD_RequestTerminationCode why)
+void http_server_completed(struct http_request *request)
 {
-    (void)connection;
-    (void)why;
-    struct http_server *server = cls;
-    struct http_request *request = *con_cls;
-    if (request == NULL) {
-        return;
-    }
-    *con_cls = NULL;
+    struct http_server *server = request->server;
     request->conn->request = NULL;
     http_guard_idle(server, request->conn);
     loop_fd_remove(request->watch);
@@ -293,6 +300,19 @@ static void completed(void *cls, struct MHD_Connection *connection, void **con_c
         http_upgrade_lost(request);
     }
     http_request_drop(request);
+}
+
+static void completed(void *cls, struct MHD_Connection *connection, void **con_cls,
+                      enum MHD_RequestTerminationCode why)
+{
+    (void)cls;
+    (void)connection;
+    (void)why;
+    struct http_request *request = *con_cls;
+    if (request != NULL) {
+        *con_cls = NULL;
+        http_server_completed(request);
+    }
 }
 
 /* Starting and stopping the server. */

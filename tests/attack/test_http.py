@@ -60,6 +60,22 @@ def test_a_coded_slash_reaches_no_route(server, path):
     assert server.call("GET", path).status == 400
 
 
+@pytest.mark.parametrize("parameter", [b"&a", b"&a=1", b"&offset=%F1", b"&%00"])
+def test_long_queries_end_no_server(server, parameter):
+    """A stranger without a token sends queries of all lengths, also longer than the library has room for."""
+    for count in (64, 128, 256, 300, 400, 512, 1024, 2048, 4096, 7000):
+        sock = connect(server)
+        try:
+            sock.sendall(b"GET /healthz?x" + parameter * count + b" HTTP/1.1\r\nHost: a\r\n\r\n")
+            data = read_all(sock)
+            assert data.startswith((b"HTTP/1.1 400 ", b"HTTP/1.1 431 ", b"HTTP/1.1 414 ")), (count, data)
+        except (ConnectionResetError, BrokenPipeError):  # closed while more than the memory of a head was still on its way
+            assert len(parameter) * count >= 16 * 1024
+        finally:
+            sock.close()
+    assert server.call("GET", "/healthz").status == 200
+
+
 def test_dripping_connections_are_closed(server):
     """Heads and bodies that come byte by byte, and connections that say nothing."""
     head = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: " + b"y" * 1000

@@ -143,6 +143,53 @@ static void heads_are_bounded(void **state)
     site_free(site);
 }
 
+/* As many short parameters as a request line can hold: more than the library has room for. */
+static void a_query_of_any_length_is_answered(void **state)
+{
+    (void)state;
+    struct site *site = site_new();
+    for (unsigned count = 64; count <= 4096; count *= 2) {
+        struct client *client = client_new(site);
+        client_send(client, "GET /now?a");
+        for (unsigned i = 0; i < count; i++) {
+            client_send(client, "&a");
+        }
+        client_send(client, " HTTP/1.1\r\nHost: a\r\n\r\n");
+        client_wait(client, "400 Bad Request");
+        client_wait(client, "\"code\":\"limit\"");
+        client_wait_closed(client);
+        client_free(client);
+    }
+    struct client *client = client_new(site);
+    client_get(client, "/now?a=1");
+    client_wait(client, "\r\n\r\nnow");
+    client_free(client);
+    site_free(site);
+}
+
+/* Headers of every size around the room that the library has left for its own refusal. */
+static void a_head_that_fills_the_memory_ends_its_connection_only(void **state)
+{
+    (void)state;
+    struct site *site = site_new();
+    for (unsigned count = 16; count <= 1024; count += 24) {
+        struct client *client = client_new(site);
+        client_send(client, "GET /now HTTP/1.1\r\nHost: a\r\n");
+        for (unsigned i = 0; i < count; i++) {
+            client_send(client, "A: b\r\n");
+        }
+        client_send(client, "\r\n");
+        client_send(client, "GET /now HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+        client_wait_closed(client);
+        client_free(client);
+    }
+    struct client *client = client_new(site);
+    client_get(client, "/now");
+    client_wait(client, "\r\n\r\nnow");
+    client_free(client);
+    site_free(site);
+}
+
 static void a_body_at_its_limit_passes_and_one_above_gets_413(void **state)
 {
     (void)state;
@@ -405,6 +452,8 @@ int main(void)
         cmocka_unit_test(malformed_requests_get_400),
         cmocka_unit_test(what_the_library_cannot_parse_ends_the_connection_only),
         cmocka_unit_test(heads_are_bounded),
+        cmocka_unit_test(a_query_of_any_length_is_answered),
+        cmocka_unit_test(a_head_that_fills_the_memory_ends_its_connection_only),
         cmocka_unit_test(a_body_at_its_limit_passes_and_one_above_gets_413),
         cmocka_unit_test(chunked_bodies_are_joined_and_bounded),
         cmocka_unit_test(a_client_that_asks_first_is_told_before_it_sends),
