@@ -70,6 +70,7 @@ struct agent {
     struct loop_timer *cut_off_timer;
     struct tunnel_server tunnels;
     bool streaming; /* the stream thread is at work */
+    bool parting; /* the stream is being stopped: starts that still come from it are not followed */
     bool welcomed;
     bool refused; /* the server does not let this node join: the agent ends */
     bool ready_told;

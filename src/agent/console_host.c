@@ -230,6 +230,13 @@ static bool host_turn(struct host *host, int wait_ms)
     return ready > 0;
 }
 
+static void host_done(struct host *host)
+{
+    buf_done(&host->screen);
+    buf_done(&host->log);
+    buf_done(&host->input);
+}
+
 /* Tells all clients how the program ended, and gives them a moment to hear it. */
 static void host_close(struct host *host, unsigned char code)
 {
@@ -293,6 +300,7 @@ int console_host(char *const *argv)
     while (host.program.out >= 0 && host_turn(&host, HOST_DRAIN_MS)) {
     }
     host_close(&host, code);
+    host_done(&host);
     return code;
 }
 
@@ -341,6 +349,7 @@ int console_host_attach(const char *terminal)
         console_put(&down, CONSOLE_FAILURE,
                     str_of("the task has no terminal: only tasks of kind shell have one"));
         (void)console_write(STDOUT_FILENO, &down);
+        buf_done(&down);
         return 1;
     }
     if (console_size_parse(terminal, &rows, &columns)) {
@@ -364,5 +373,8 @@ int console_host_attach(const char *terminal)
         host_gone = host_gone || (up.len > 0 && !console_write(fd, &up));
         client_gone = client_gone || (down.len > 0 && !console_write(STDOUT_FILENO, &down));
     }
+    (void)close(fd);
+    buf_done(&up);
+    buf_done(&down);
     return 0;
 }

@@ -107,6 +107,7 @@ void session_restart(struct agent *agent)
 {
     if (agent->streaming) {
         agent->failures = 0;
+        agent->parting = true;
         stream_stop(agent->stream);
     } else {
         loop_timer_set(agent->connect_timer, loop_now_ms(agent->loop));
@@ -160,7 +161,9 @@ static void order_take(struct agent *agent, const struct inbox_message *message)
         welcome(agent, message);
         break;
     case AGENT_START:
-        if (order_is_current(agent, order, &order->start.key) &&
+        /* A start of a stream that is being stopped may be meant for a supervisor that is dead: the
+         * server takes the attempt for lost when the agent speaks for the next supervisor. */
+        if (!agent->parting && order_is_current(agent, order, &order->start.key) &&
             box_order_ready(agent, &order->start)) {
             keeper_start(agent, &order->start);
         }
@@ -215,6 +218,7 @@ static int64_t back_off_ms(const struct agent *agent, const char *url)
 static void stream_ended(struct agent *agent, const struct inbox_message *message)
 {
     agent->streaming = false;
+    agent->parting = false;
     if (message->refused) {
         /* The tasks stay with their supervisor. An agent that may join takes the tasks over. */
         log_error("the server no longer knows this node and does not let it join, ending",

@@ -63,6 +63,14 @@ static enum err ready_wait(struct cli *cli, uint64_t task, const char *path, str
     struct api_reply reply;
     enum err r = task_run_wait(cli, task, e);
     r = r == ERR_OK ? link_ask(cli, task, &reply, e) : r;
+    if (r == ERR_NOT_FOUND) {
+        struct error
+            ended; /* the task has just ended, which says more than that there is no page */
+        if (task_run_wait(cli, task, &ended) != ERR_OK) {
+            *e = ended;
+            r = ended.code;
+        }
+    }
     if (r != ERR_OK) {
         return r;
     }

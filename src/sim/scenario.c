@@ -20,6 +20,8 @@ void scenario_done(struct scenario *scenario)
     market_done(&scenario->market);
     vec_done(&scenario->flavors);
     vec_done(&scenario->pools);
+    vec_done(&scenario->closed);
+    vec_done(&scenario->deleted);
     vec_done(&scenario->nodes);
     vec_done(&scenario->accounts);
     vec_done(&scenario->quotas);

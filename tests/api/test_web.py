@@ -83,7 +83,7 @@ def test_all_files_together_are_small(shared, references):
 def test_no_source_makes_markup_of_text():
     """Names and output of tasks become text nodes, never markup."""
     for path in [*(WEB / "src").rglob("*.ts"), *(WEB / "src").rglob("*.tsx")]:
-        text = path.read_text()
+        text = path.read_text().replace("http://www.w3.org/2000/svg", "")  # the name of a language, not an address
         assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function\(|https?://", text), path
 
 

@@ -140,7 +140,7 @@ def test_csv_has_a_line_a_row(ended):
 @pytest.mark.parametrize(
     "flags, said",
     [
-        (["--by", "moon"], "user,project,pool,node,kind,day"),
+        (["--by", "moon"], "user, project, pool, node, kind or day"),
         (["--since", "yesterday"], "2026-11-15"),
         (["--since", "1h", "--until", "2h"], "'since' must not be after 'until'"),
         (["--by", "node", "--user", "ann"], "leave 'user' out"),

@@ -103,7 +103,7 @@ def test_followed_events_go_on_after_a_crash_each_once(weir):
 
 @pytest.mark.parametrize("words", [["run", "--"], ["task", "wait"], ["task", "logs", "-f"]])
 def test_a_server_that_comes_back_on_another_port_is_found(weir, words):
-    """`weir up --port 0` saves its new address in the login."""
+    """`weir up --port 0` takes the port that it had, or another one when that is in use, and saves its address in the login."""
     go = weir.root / "go"
     go.mkdir()
     go.chmod(0o777)
@@ -119,6 +119,7 @@ def test_a_server_that_comes_back_on_another_port_is_found(weir, words):
     with socket.socket() as squatter:  # the old port cannot be had again
         squatter.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         squatter.bind(("127.0.0.1", weir.port))
+        squatter.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 0)
         weir.start(port=0)
         assert weir.url != was
         with open(go / "fifo", "w") as fifo:

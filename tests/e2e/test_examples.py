@@ -37,8 +37,8 @@ FILES = {
         "tasks.csv": "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec\na,4000,8192,1,500,\nb,8000,8192,2,1000,\n",
     },
 }
-# Pages whose commands tests of their own type: test_first_steps.py, and tests/cli/test_dry_run.py.
-TYPED_ELSEWHERE = {"first-steps.md", "dry-run.md"}
+# Pages whose commands tests of their own type: test_first_steps.py, tests/cli/test_dry_run.py, test_node_pages.py.
+TYPED_ELSEWHERE = {"first-steps.md", "dry-run.md", "containers.md", "files.md", "interactive.md"}
 # The commands that a page describes from inside a task.
 IN_A_TASK = {"checkpoints.md"}
 
@@ -178,6 +178,8 @@ def flags_of(name):
     done = subprocess.run([weir_bin(), *name.split(), "--help"], capture_output=True, text=True)
     if done.returncode != 0 or not done.stdout.startswith(f"weir {name}: "):
         return None
+    if done.stdout.startswith(f"weir {name}: one of\n"):
+        return set()  # a group of commands
     usage = done.stdout.split("\nUsage: ")[1]
     return set(re.findall(r"(?m)^ +(?:-\w, )?(--[a-z-]+)", usage)) | set(re.findall(r"(?m)^ +(-\w), ", usage))
 
@@ -228,7 +230,7 @@ def test_every_file_of_a_page_is_accepted(weir_factory, page):
             assert w.weir("submit", "-f", path, check=False).returncode in (0, 9), f"{page}: {text}"
         elif "streams" in keys:
             w.weir("sim", path, "--quiet")
-        elif keys & {"pools", "quotas"}:
+        elif keys & {"pools", "quotas", "compat"}:
             w.weir("config", "check", path)
         elif "nodes" in keys:
             w.weir("sim", path, "--quiet")

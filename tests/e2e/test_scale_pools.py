@@ -63,7 +63,7 @@ def test_busy_nodes_wait_and_locked_nodes_stay(weir):
     w.weir("node", "lock", kept)
     assert "locked" in w.weir("node", "list", "--pool", "train").stdout
     answer = w.weir("pool", "scale", "train", "--nodes", "0", check=False)
-    assert answer.returncode != 0 and "cannot shrink to 0 nodes, because 1 of its nodes are locked" in answer.stderr
+    assert answer.returncode != 0 and "cannot shrink to 0 nodes, because 1 of its nodes is locked" in answer.stderr
     answer = w.weir("pool", "scale", "train", "--remove", kept, check=False)
     assert answer.returncode != 0 and f"node '{kept}' is locked; `weir node unlock {kept}` lets it go" in answer.stderr
     w.weir("pool", "scale", "train", "--nodes", "1")
