@@ -54,7 +54,7 @@ struct agent {
     struct gpu_watch *gpus;       /* NULL: no NVIDIA GPUs, or fake ones */
     struct loop_timer *gpu_timer; /* the next look at their health */
     char gpu_trouble[TEXT_LEN_MAX + 1];
-    char ground_trouble[TEXT_LEN_MAX + 1]; /* what the supervisor says of the node; "": nothing */
+    char upkeep_trouble[TEXT_LEN_MAX + 1]; /* what the supervisor says of the node; "": nothing */
     unsigned listing;                      /* bits of enum listing; 0: no list is asked for */
     VEC(struct agent_attempt) attempts;    /* the attempts that the supervisor listed */
     /* Starts sent to the supervisor and not yet known to be in the spool. */

@@ -11,7 +11,7 @@
 #include "agent/box_order.h"
 #include "agent/checkpoint.h"
 #include "agent/door.h"
-#include "agent/ground.h"
+#include "agent/upkeep.h"
 #include "agent/reaper.h"
 #include "agent/spawn.h"
 #include "agent/supervisor_internal.h"
@@ -158,7 +158,7 @@ static void start_lost(struct attempt *attempt, const char *why)
     attempt->lost = true;
     attempt_record_lost(attempt);
     ended_keep(attempt);
-    ground_start_failed(attempt->sup, why);
+    upkeep_start_failed(attempt->sup, why);
 }
 
 /* Opens both pipes and puts the task's ends of the pipes into `give`. */
@@ -252,7 +252,7 @@ static void run(struct attempt *attempt, const struct start_order *order)
     struct error e;
     enum err r = attempt_place_take(attempt, &e);
     if (r != ERR_OK) {
-        ground_look(sup); /* makes anew what somebody removed */
+        upkeep_look(sup); /* makes anew what somebody removed */
         r = attempt_place_take(attempt, &e);
     }
     if (r != ERR_OK) {

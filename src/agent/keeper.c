@@ -144,7 +144,7 @@ static void frame_take(struct agent *agent, const struct frame *frame)
         grown(agent, frame);
         break;
     case FRAME_TROUBLE:
-        (void)str_copy(agent->ground_trouble, sizeof agent->ground_trouble, frame->trouble);
+        (void)str_copy(agent->upkeep_trouble, sizeof agent->upkeep_trouble, frame->trouble);
         session_trouble(agent);
         break;
     case FRAME_USE:
@@ -299,7 +299,7 @@ static void supervisor_drop(struct agent *agent)
     supclient_free(agent->supervisor);
     agent->supervisor = NULL;
     agent->listing = 0;
-    agent->ground_trouble[0] = '\0';
+    agent->upkeep_trouble[0] = '\0';
 }
 
 static void supervisor_died(struct agent *agent)

@@ -4,7 +4,7 @@
 #include "agent/link.h"
 
 #include "agent/attempt.h"
-#include "agent/ground.h"
+#include "agent/upkeep.h"
 #include "agent/supervisor_internal.h"
 #include "agent/unixsock.h"
 #include "base/log.h"
@@ -118,7 +118,7 @@ static void frame_do(struct supervisor *sup, const struct frame *frame)
         attempts_say(sup);
         break;
     case FRAME_RENEW:
-        ground_spool_renew(sup);
+        upkeep_spool_renew(sup);
         break;
     case FRAME_BYE:
         if (!supervisor_end_idle(sup)) {

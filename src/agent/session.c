@@ -36,7 +36,7 @@ static void connect_due(void *ctx)
 static const char *trouble_of(const struct agent *agent)
 {
     return agent->crash_trouble[0] != '\0'            ? agent->crash_trouble
-           : agent->ground_trouble[0] != '\0'         ? agent->ground_trouble
+           : agent->upkeep_trouble[0] != '\0'         ? agent->upkeep_trouble
            : agent->gpu_trouble[0] != '\0'            ? agent->gpu_trouble
            : before_trouble(agent->before)[0] != '\0' ? before_trouble(agent->before)
                                                       : health_trouble(agent->health);

@@ -10,7 +10,7 @@
 #include "agent/dirs.h"
 #include "agent/agent_options.h"
 #include "agent/attempt.h"
-#include "agent/ground.h"
+#include "agent/upkeep.h"
 #include "agent/link.h"
 #include "agent/private_proc.h"
 #include "agent/reaper.h"
@@ -266,7 +266,7 @@ static must_use enum err supervisor_init(struct supervisor *sup,
 static void supervisor_done(struct supervisor *sup)
 {
     if (sup->loop != NULL) {
-        ground_end(sup);
+        upkeep_end(sup);
         door_close(sup->door);
         link_close(sup);
         spawner_free(sup->spawner);
@@ -333,7 +333,7 @@ int supervisor_main(int argc, char **argv)
              kv_str("strays", sup.cgroups != NULL ? "cgroup" : "proc"),
              kv_str("cgroups", cgroup_layout_mode_name(cgroup_mode(sup.cgroups))),
              kv_str("proc", private_proc ? "private" : "shared"));
-    ground_begin(&sup);
+    upkeep_begin(&sup);
     supervisor_idle_check(&sup);
     loop_run(sup.loop);
     if (sup.link.fd < 0) {

@@ -117,7 +117,7 @@ struct supervisor {
     struct loop_timer *retry_timer;  /* due when the spool could not be written */
     struct loop_timer *look_timer;   /* looks at checkpoint files while an attempt is open */
     size_t look_cursor;              /* where the next round begins in `attempts` */
-    struct loop_timer *ground_timer; /* the next look at what the supervisor stands on (ground.h) */
+    struct loop_timer *upkeep_timer; /* the next look at what the supervisor stands on (upkeep.h) */
     int lock_fd;
     ino_t socket_inode;
     struct door *door;

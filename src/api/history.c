@@ -3,6 +3,7 @@
 #include "api/history.h"
 
 #include "api/api_internal.h"
+#include "api/call_work.h"
 #include "base/mem.h"
 #include "base/vec.h"
 #include "wire/attempts_merge.h"
@@ -11,16 +12,14 @@
 enum { TASK_BYTES_MAX = 64 * 1024 * 1024 };
 
 struct history_get {
-    struct work work;
-    struct call *call; /* NULL: the client has left */
+    struct call_work base;
     history_fn then;
     task_id id;
+    const char *asked; /* how the request names the task; in the arena */
     struct arena arena;
     struct str json; /* of a live task: given; else read */
     bool live;
     VEC(struct attempt_past) past; /* texts in the arena */
-    enum err err;
-    struct error error;
 };
 
 static void past_take(void *ctx, const struct store_attempt *row)
@@ -36,55 +35,51 @@ static void past_take(void *ctx, const struct store_attempt *row)
 static void get_run(struct work *work, struct store_reader *reader)
 {
     struct history_get *get = (struct history_get *)work;
-    get->err = ERR_OK;
+    struct error *e = &get->base.error;
+    enum err r = ERR_OK;
     if (!get->live) {
-        get->err = store_history_get(reader, get->id.v, &get->arena, &get->json, &get->error);
+        r = store_history_get(reader, get->id.v, &get->arena, &get->json, e);
     }
-    if (get->err == ERR_OK) {
-        get->err = store_history_attempts(reader, get->id.v, past_take, get, &get->error);
+    if (r == ERR_OK) {
+        r = store_history_attempts(reader, get->id.v, past_take, get, e);
     }
+    if (r == ERR_NOT_FOUND) {
+        (void)fail(e, r, "no task %.60s", get->asked);
+    }
+    get->base.err = r;
 }
 
-static void get_free(struct history_get *get)
+static void get_free(struct call_work *base)
 {
+    struct history_get *get = (struct history_get *)base;
     vec_done(&get->past);
     arena_done(&get->arena);
     free(get);
 }
 
-static void get_back(struct work *work)
+static void get_answer(struct call_work *base)
 {
-    struct history_get *get = (struct history_get *)work;
-    struct call *call = get->call;
-    if (call != NULL) {
-        call_resume(call);
-        if (get->err == ERR_NOT_FOUND) {
-            call_failf(call, ERR_NOT_FOUND, "", "no task %.60s", call->params[0]);
-        } else if (get->err != ERR_OK) {
-            call_fail(call, &get->error);
-        } else {
-            struct buf out;
-            buf_init(&out, TASK_BYTES_MAX);
-            attempts_merge(&out, get->json, get->past.at, get->past.count);
-            if (out.full) {
-                call_failf(call, ERR_LIMIT, "",
-                           "task %llu has %zu attempts, and an answer holds at most %d bytes",
-                           (unsigned long long)get->id.v, get->past.count, TASK_BYTES_MAX);
-            } else {
-                get->then(call, get->id, (struct str){buf_text(&out), out.len});
-            }
-            buf_done(&out);
-        }
+    struct history_get *get = (struct history_get *)base;
+    struct buf out;
+    buf_init(&out, TASK_BYTES_MAX);
+    attempts_merge(&out, get->json, get->past.at, get->past.count);
+    if (out.full) {
+        call_failf(base->call, ERR_LIMIT, "",
+                   "task %llu has %zu attempts, and an answer holds at most %d bytes",
+                   (unsigned long long)get->id.v, get->past.count, TASK_BYTES_MAX);
+    } else {
+        get->then(base->call, get->id, (struct str){buf_text(&out), out.len});
     }
-    get_free(get);
+    buf_done(&out);
 }
 
-static void get_gone(struct call *call, void *ctx)
-{
-    struct history_get *get = ctx;
-    (void)call;
-    get->call = NULL;
-}
+static const struct call_work_kind get_kind = {
+    .run = get_run,
+    .answer = get_answer,
+    .free = get_free,
+    .reads = true,
+    .busy = "too many requests wait for the history",
+};
 
 struct history_ask {
     task_id id;
@@ -94,27 +89,19 @@ struct history_ask {
 
 static void get_ask(struct call *call)
 {
-    const struct api_host *host = call->api->o.host;
     const struct history_ask *ask = call->data;
     struct history_get *get = xcalloc(1, sizeof *get);
-    get->work = (struct work){.run = get_run, .done = get_back};
-    get->call = call;
+    get->base.kind = &get_kind;
     get->id = ask->id;
     get->then = ask->then;
     get->live = ask->live;
     arena_init(&get->arena);
+    get->asked = arena_str(&get->arena, call->params[0]);
     if (ask->live) {
         get->json =
             (struct str){arena_strn(&get->arena, call->out.data, call->out.len), call->out.len};
     }
-    if (!host->read(host->ctx, &get->work)) {
-        struct error e;
-        get_free(get);
-        (void)fail(&e, ERR_BUSY, "too many requests wait for the history");
-        call_busy(call, 429, &e);
-        return;
-    }
-    call_park(call, get_gone, get);
+    call_work_send(call, &get->base);
 }
 
 static void ask_when_stored(struct call *call, const struct history_ask *ask)

@@ -6,14 +6,13 @@
 #include "wire/map_json.h"
 
 #include "api/api_internal.h"
-#include "api/call.h"
+#include "api/call_work.h"
 #include "api/handlers.h"
 #include "api/named.h"
 #include "base/mem.h"
 
 struct map_work {
-    struct work work;
-    struct call *call; /* NULL: the client has left */
+    struct call_work base;
     struct core *copy;
     struct map_json_ask ask;
     int64_t now_ms;
@@ -28,54 +27,26 @@ static void map_run(struct work *work, struct store_reader *reader)
     core_free(steal(map->copy));
 }
 
-static void map_free_work(struct map_work *map)
+static void map_answer(struct call_work *base)
 {
+    struct map_work *map = (struct map_work *)base;
+    call_work_answer_json(base, &map->out, 200);
+}
+
+static void map_free_work(struct call_work *base)
+{
+    struct map_work *map = (struct map_work *)base;
     core_free(map->copy);
     buf_done(&map->out);
     free(map);
 }
 
-static void map_back(struct work *work)
-{
-    struct map_work *map = (struct map_work *)work;
-    struct call *call = map->call;
-    if (call != NULL) {
-        call_resume(call);
-        buf_done(&call->out);
-        call->out = map->out;
-        buf_init(&map->out, 0);
-        call_answer_json(call, 200);
-    }
-    map_free_work(map);
-}
-
-static void map_gone(struct call *call, void *ctx)
-{
-    struct map_work *map = ctx;
-    (void)call;
-    map->call = NULL;
-}
-
-static void map_dropped(struct call *call, void *ctx)
-{
-    (void)call;
-    map_free_work(ctx);
-}
-
-static void map_ask(struct call *call)
-{
-    const struct api_host *host = call->api->o.host;
-    struct map_work *map = call->data;
-    call_resume(call);
-    if (!host->compute(host->ctx, &map->work)) {
-        struct error e;
-        map_free_work(map);
-        (void)fail(&e, ERR_BUSY, "too many computations are under way; try again");
-        call_busy(call, 429, &e);
-        return;
-    }
-    call_park(call, map_gone, map);
-}
+static const struct call_work_kind map_kind = {
+    .run = map_run,
+    .answer = map_answer,
+    .free = map_free_work,
+    .busy = "too many computations are under way; try again",
+};
 
 /* Reads nodes=a,b,c. False: the call was answered. */
 static bool names_read(struct call *call, const char *text, struct map_json_ask *ask)
@@ -128,13 +99,10 @@ void map_show(struct call *call)
         return;
     }
     struct map_work *map = xcalloc(1, sizeof *map);
-    map->work = (struct work){.run = map_run, .done = map_back};
-    map->call = call;
+    map->base.kind = &map_kind;
     map->copy = core_copy(call_core(call));
     map->ask = ask;
     map->now_ms = call_now_ms(call);
     buf_init(&map->out, ANSWER_BYTES_MAX);
-    call->data = map;
-    call_park(call, map_dropped, map);
-    call_when_stored(call, map_ask);
+    call_work_send_stored(call, &map->base);
 }

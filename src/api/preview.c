@@ -7,6 +7,7 @@
 #include "api/preview.h"
 
 #include "api/api_internal.h"
+#include "api/call_work.h"
 #include "api/http_status.h"
 #include "base/mem.h"
 #include "core/model/spec.h"
@@ -15,8 +16,7 @@
 #include "wire/preview_json.h"
 
 struct preview_work {
-    struct work work;
-    struct call *call; /* NULL: the client has left */
+    struct call_work base;
     struct core *copy;
     struct arena *arena; /* of the inputs */
     struct input *inputs;
@@ -54,56 +54,27 @@ static void work_run(struct work *work, struct store_reader *reader)
     core_free(steal(own->copy));
 }
 
-static void work_free(struct preview_work *own)
+static void work_answer(struct call_work *base)
 {
+    struct preview_work *own = (struct preview_work *)base;
+    call_work_answer_json(base, &own->out, own->status);
+}
+
+static void work_free(struct call_work *base)
+{
+    struct preview_work *own = (struct preview_work *)base;
     core_free(own->copy);
     call_keep_free(own->arena);
     buf_done(&own->out);
     free(own);
 }
 
-static void work_back(struct work *work)
-{
-    struct preview_work *own = (struct preview_work *)work;
-    struct call *call = own->call;
-    if (call != NULL) {
-        call_resume(call);
-        buf_done(&call->out);
-        call->out = own->out;
-        buf_init(&own->out, 0);
-        call_answer_json(call, own->status);
-    }
-    work_free(own);
-}
-
-static void work_gone(struct call *call, void *ctx)
-{
-    struct preview_work *own = ctx;
-    (void)call;
-    own->call = NULL;
-}
-
-static void work_dropped(struct call *call, void *ctx)
-{
-    (void)call;
-    work_free(ctx);
-}
-
-/* Everything that the copy has is on disk: the worker may begin. */
-static void work_ask(struct call *call)
-{
-    const struct api_host *host = call->api->o.host;
-    struct preview_work *own = call->data;
-    call_resume(call);
-    if (!host->compute(host->ctx, &own->work)) {
-        struct error e;
-        work_free(own);
-        (void)fail(&e, ERR_BUSY, "too many computations are under way; try again");
-        call_busy(call, 429, &e);
-        return;
-    }
-    call_park(call, work_gone, own);
-}
+static const struct call_work_kind work_kind = {
+    .run = work_run,
+    .answer = work_answer,
+    .free = work_free,
+    .busy = "too many computations are under way; try again",
+};
 
 /* Copies what the input points to on the handler's stack. Texts and lists are in the arena already. False: an input of a
  * type that is not known here. */
@@ -164,21 +135,17 @@ bool preview_answered_many(struct call *call, struct input *inputs, uint32_t cou
         return false;
     }
     struct preview_work *own = xcalloc(1, sizeof *own);
-    own->work = (struct work){.run = work_run, .done = work_back};
+    own->base.kind = &work_kind;
     own->inputs = arena_dup(call_arena(call), inputs, sizeof *inputs * count);
     own->count = count;
-    own->call = call;
     own->copy = core_copy(call_core(call));
     buf_init(&own->out, ANSWER_BYTES_MAX);
     const bool kept = inputs_keep(call, own->inputs, count);
     own->arena = call_keep_take(call);
-    call->data = own;
     if (kept) {
-        call_park(call, work_dropped, own);
-        call_when_stored(call, work_ask);
+        call_work_send_stored(call, &own->base);
     } else {
-        work_run(&own->work, NULL);
-        work_back(&own->work);
+        call_work_run(call, &own->base);
     }
     return true;
 }

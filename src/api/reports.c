@@ -2,7 +2,7 @@
  * Files are read on a reader thread. A report is sent as plain text: no browser shows it as a page of this server.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "api/api_internal.h"
-#include "api/call.h"
+#include "api/call_work.h"
 #include "api/handlers.h"
 #include "base/mem.h"
 #include "base/sort.h"
@@ -31,18 +31,16 @@ struct report_file {
 };
 
 struct reports {
-    struct work work;
-    struct call *call; /* NULL: the client has left */
+    struct call_work base;
     char dir[REPORT_PATH_MAX];
     char name[REPORT_NAME_MAX + 1]; /* "": the list */
     VEC(struct report_file) files;
     struct buf text;
-    enum err err;
-    struct error error;
 };
 
-static void reports_free(struct reports *r)
+static void reports_free(struct call_work *base)
 {
+    struct reports *r = (struct reports *)base;
     vec_done(&r->files);
     buf_done(&r->text);
     free(r);
@@ -97,13 +95,14 @@ static enum err file_read(struct reports *r, int fd)
     ssize_t got;
     while ((got = read(fd, piece, sizeof piece)) > 0) {
         if (r->text.len + (size_t)got > REPORT_BYTES_MAX) {
-            return fail(&r->error, ERR_LIMIT, "the report %s has more than %d bytes", r->name,
+            return fail(&r->base.error, ERR_LIMIT, "the report %s has more than %d bytes", r->name,
                         REPORT_BYTES_MAX);
         }
         buf_add(&r->text, piece, (size_t)got);
     }
-    return got == 0 ? ERR_OK
-                    : fail(&r->error, ERR_IO, "read the report %s: %s", r->name, strerror(errno));
+    return got == 0
+               ? ERR_OK
+               : fail(&r->base.error, ERR_IO, "read the report %s: %s", r->name, strerror(errno));
 }
 
 static void reports_run(struct work *work, struct store_reader *reader)
@@ -119,9 +118,9 @@ static void reports_run(struct work *work, struct store_reader *reader)
     (void)snprintf(path, sizeof path, "%s/%s", r->dir, r->name);
     const int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
-        r->err = fail(&r->error, ERR_NOT_FOUND, "no report %s", r->name);
+        r->base.err = fail(&r->base.error, ERR_NOT_FOUND, "no report %s", r->name);
     } else {
-        r->err = file_read(r, fd);
+        r->base.err = file_read(r, fd);
     }
     if (fd >= 0) {
         (void)close(fd);
@@ -145,50 +144,36 @@ static void list_answer(struct reports *r, struct call *call)
     call_answer_json(call, 200);
 }
 
-static void reports_back(struct work *work)
+static void reports_answer(struct call_work *base)
 {
-    struct reports *r = (struct reports *)work;
-    struct call *call = r->call;
-    if (call != NULL) {
-        call_resume(call);
-        if (r->err != ERR_OK) {
-            call_fail(call, &r->error);
-        } else if (r->name[0] == '\0') {
-            list_answer(r, call);
-        } else {
-            buf_clear(&call->out);
-            buf_add(&call->out, buf_text(&r->text), r->text.len);
-            call_answer(call, 200, "text/plain; charset=utf-8");
-        }
+    struct reports *r = (struct reports *)base;
+    struct call *call = base->call;
+    if (r->name[0] == '\0') {
+        list_answer(r, call);
+    } else {
+        buf_clear(&call->out);
+        buf_add(&call->out, buf_text(&r->text), r->text.len);
+        call_answer(call, 200, "text/plain; charset=utf-8");
     }
-    reports_free(r);
 }
 
-static void reports_gone(struct call *call, void *ctx)
-{
-    struct reports *r = ctx;
-    (void)call;
-    r->call = NULL;
-}
+static const struct call_work_kind reports_kind = {
+    .run = reports_run,
+    .answer = reports_answer,
+    .free = reports_free,
+    .reads = true,
+    .busy = "too many requests wait for files",
+};
 
 static void ask(struct call *call, const char *name)
 {
-    const struct api_host *host = call->api->o.host;
     struct reports *r = xcalloc(1, sizeof *r);
-    r->work = (struct work){.run = reports_run, .done = reports_back};
-    r->call = call;
+    r->base.kind = &reports_kind;
     buf_init(&r->text, REPORT_BYTES_MAX);
     (void)snprintf(r->dir, sizeof r->dir, "%s/reports",
                    call->api->o.dir == NULL ? "." : call->api->o.dir);
     (void)str_copy(r->name, sizeof r->name, name);
-    if (!host->read(host->ctx, &r->work)) {
-        struct error e;
-        reports_free(r);
-        (void)fail(&e, ERR_BUSY, "too many requests wait for files");
-        call_busy(call, 429, &e);
-        return;
-    }
-    call_park(call, reports_gone, r);
+    call_work_send(call, &r->base);
 }
 
 void reports_list(struct call *call)

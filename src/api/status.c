@@ -1,7 +1,7 @@
 /* status.c - GET /status (counts for `weir status`) and GET /state (the whole state as JSON).
  * SPDX-License-Identifier: Apache-2.0 */
 #include "api/api_internal.h"
-#include "api/call.h"
+#include "api/call_work.h"
 #include "api/handlers.h"
 #include "base/mem.h"
 #include "core/state/membership.h"
@@ -88,8 +88,7 @@ void status_show(struct call *call)
 #define STATE_BYTES_MAX ((size_t)2 << 30)
 
 struct state_work {
-    struct work work;
-    struct call *call; /* NULL: the client has left */
+    struct call_work base;
     struct core *copy;
     int64_t now_ms;
     struct buf out;
@@ -103,64 +102,33 @@ static void state_run(struct work *work, struct store_reader *reader)
     core_free(steal(state->copy));
 }
 
-static void state_free(struct state_work *state)
+static void state_answer(struct call_work *base)
 {
+    struct state_work *state = (struct state_work *)base;
+    call_work_answer_json(base, &state->out, 200);
+}
+
+static void state_free(struct call_work *base)
+{
+    struct state_work *state = (struct state_work *)base;
     core_free(state->copy);
     buf_done(&state->out);
     free(state);
 }
 
-static void state_back(struct work *work)
-{
-    struct state_work *state = (struct state_work *)work;
-    struct call *call = state->call;
-    if (call != NULL) {
-        call_resume(call);
-        buf_done(&call->out);
-        call->out = state->out;
-        buf_init(&state->out, 0);
-        call_answer_json(call, 200);
-    }
-    state_free(state);
-}
-
-static void state_gone(struct call *call, void *ctx)
-{
-    struct state_work *state = ctx;
-    (void)call;
-    state->call = NULL;
-}
-
-static void state_dropped(struct call *call, void *ctx)
-{
-    (void)call;
-    state_free(ctx);
-}
-
-static void state_ask(struct call *call)
-{
-    const struct api_host *host = call->api->o.host;
-    struct state_work *state = call->data;
-    call_resume(call);
-    if (!host->compute(host->ctx, &state->work)) {
-        struct error e;
-        state_free(state);
-        (void)fail(&e, ERR_BUSY, "too many computations are under way; try again");
-        call_busy(call, 429, &e);
-        return;
-    }
-    call_park(call, state_gone, state);
-}
+static const struct call_work_kind state_kind = {
+    .run = state_run,
+    .answer = state_answer,
+    .free = state_free,
+    .busy = "too many computations are under way; try again",
+};
 
 void status_state(struct call *call)
 {
     struct state_work *state = xcalloc(1, sizeof *state);
-    state->work = (struct work){.run = state_run, .done = state_back};
-    state->call = call;
+    state->base.kind = &state_kind;
     state->copy = core_copy(call_core(call));
     state->now_ms = call_now_ms(call);
     buf_init(&state->out, STATE_BYTES_MAX);
-    call->data = state;
-    call_park(call, state_dropped, state);
-    call_when_stored(call, state_ask);
+    call_work_send_stored(call, &state->base);
 }

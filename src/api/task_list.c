@@ -9,6 +9,7 @@
  * A page may be short when many tasks were skipped; `next` is null only at the very end.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "api/api_internal.h"
+#include "api/call_work.h"
 #include "api/handlers.h"
 #include "api/named.h"
 #include "api/page.h"
@@ -29,8 +30,7 @@ struct task_list_row {
 };
 
 struct task_list {
-    struct work work;
-    struct call *call; /* NULL: the client has left */
+    struct call_work base;
     struct arena arena;
     struct page page;
     struct task_filter filter;
@@ -41,12 +41,11 @@ struct task_list {
     uint64_t live_floor;  /* live tasks below this id were not looked at; 0: all were */
     uint64_t ended_floor; /* ended tasks below this id were not looked at; 0: all were */
     size_t bytes;
-    enum err err;
-    struct error error;
 };
 
-static void list_free(struct task_list *list)
+static void list_free(struct call_work *base)
 {
+    struct task_list *list = (struct task_list *)base;
     vec_done(&list->live);
     vec_done(&list->ended);
     arena_done(&list->arena);
@@ -144,10 +143,10 @@ static void list_run(struct work *work, struct store_reader *reader)
     arena_init(&scan.texts);
     size_t looked = 0;
     bool more = true;
-    while (more && list->err == ERR_OK) {
+    while (more && list->base.err == ERR_OK) {
         scan.rows = 0;
         filter.before = scan.last;
-        list->err = store_history_list(reader, &filter, ended_row, &scan, &list->error);
+        list->base.err = store_history_list(reader, &filter, ended_row, &scan, &list->base.error);
         looked += scan.rows;
         bool enough = list->ended.count > list->page.limit || scan.bytes > PAGE_BYTES_MAX ||
                       looked >= SCAN_ROWS_MAX;
@@ -168,25 +167,26 @@ static bool names_known(const struct task_list *list)
     const struct task_filter *filter = &list->filter;
     const bool found = list->live.count > 0 || list->ended.count > 0 || list->live_floor > 0 ||
                        list->ended_floor > 0;
-    return found || ((filter->pool == NULL || named_pool(list->call, "pool", filter->pool)) &&
+    return found || ((filter->pool == NULL || named_pool(list->base.call, "pool", filter->pool)) &&
                      (filter->project == NULL ||
-                      named_account(list->call, "project", ACCOUNT_PROJECT, filter->project)));
+                      named_account(list->base.call, "project", ACCOUNT_PROJECT, filter->project)));
 }
 
 /* True: the row was written, and is not left out. */
 static bool row_write(struct task_list *list, struct json_out *j, struct str json)
 {
     if (list->form != NULL) {
-        return list->form->row(list->call, j, json);
+        return list->form->row(list->base.call, j, json);
     }
     json_out_raw(j, json);
     return true;
 }
 
 /* Merges down to the higher of the two floors. Tasks below belong to the next page. */
-static void list_answer(struct task_list *list)
+static void list_answer(struct call_work *base)
 {
-    struct call *call = list->call;
+    struct task_list *list = (struct task_list *)base;
+    struct call *call = base->call;
     if (!names_known(list)) {
         return;
     }
@@ -228,59 +228,19 @@ static void list_answer(struct task_list *list)
     call_answer_json(call, 200);
 }
 
-static void list_back(struct work *work)
-{
-    struct task_list *list = (struct task_list *)work;
-    if (list->call != NULL) {
-        call_resume(list->call);
-        if (list->err != ERR_OK) {
-            call_fail(list->call, &list->error);
-        } else {
-            list_answer(list);
-        }
-    }
-    list_free(list);
-}
-
-static void list_gone(struct call *call, void *ctx)
-{
-    struct task_list *list = ctx;
-    (void)call;
-    list->call = NULL;
-}
-
-static void list_dropped(struct call *call, void *ctx)
-{
-    (void)call;
-    list_free(ctx);
-}
-
-static void list_ask(struct call *call)
-{
-    const struct api_host *host = call->api->o.host;
-    struct task_list *list = call->data;
-    call_resume(call);
-    if (!task_filter_ended(&list->filter)) {
-        list_answer(list);
-        list_free(list);
-        return;
-    }
-    if (!host->read(host->ctx, &list->work)) {
-        struct error e;
-        list_free(list);
-        (void)fail(&e, ERR_BUSY, "too many requests wait for the history");
-        call_busy(call, 429, &e);
-        return;
-    }
-    call_park(call, list_gone, list);
-}
+static const struct call_work_kind list_kind = {
+    .run = list_run,
+    .answer = list_answer,
+    .free = list_free,
+    .reads = true,
+    .busy = "too many requests wait for the history",
+};
 
 void task_list_ask(struct call *call, const struct task_filter *filter, const struct page *page,
                    const struct task_list_form *form, void *data)
 {
     struct task_list *list = xcalloc(1, sizeof *list);
-    list->work = (struct work){.run = list_run, .done = list_back};
-    list->call = call;
+    list->base.kind = &list_kind;
     list->page = *page;
     list->form = form;
     list->data = data;
@@ -291,9 +251,11 @@ void task_list_ask(struct call *call, const struct task_filter *filter, const st
     if (task_filter_live(filter)) {
         live_scan(list, call_core(call));
     }
-    call->data = list;
-    call_park(call, list_dropped, list);
-    call_when_stored(call, list_ask);
+    if (task_filter_ended(filter)) {
+        call_work_send_stored(call, &list->base);
+    } else {
+        call_work_answer_stored(call, &list->base);
+    }
 }
 
 void task_list(struct call *call)

@@ -2,7 +2,7 @@
  * running ones from a copy of the state; the reader thread puts them together and keeps the longest bars.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "api/api_internal.h"
-#include "api/call.h"
+#include "api/call_work.h"
 #include "api/handlers.h"
 #include "api/named.h"
 #include "api/timeline.h"
@@ -22,8 +22,7 @@ static const char *const bys[] = {"node", "user", "project", "pool"};
 _Static_assert(sizeof bys / sizeof *bys == TIMELINE_BYS, "a name for each");
 
 struct timeline {
-    struct work work;
-    struct call *call; /* NULL: the client has left */
+    struct call_work base;
     struct core *copy;
     struct arena arena;
     struct store_span_query query;
@@ -31,12 +30,11 @@ struct timeline {
     int64_t now_ms;
     VEC(struct bar) bars;
     bool more;
-    enum err err;
-    struct error error;
 };
 
-static void timeline_free(struct timeline *t)
+static void timeline_free(struct call_work *base)
 {
+    struct timeline *t = (struct timeline *)base;
     core_free(t->copy);
     vec_done(&t->bars);
     arena_done(&t->arena);
@@ -163,8 +161,8 @@ static void names_keep(struct timeline *t)
 static void timeline_run(struct work *work, struct store_reader *reader)
 {
     struct timeline *t = (struct timeline *)work;
-    t->err = store_usage_spans(reader, &t->query, span_take, t, &t->more, &t->error);
-    if (t->err != ERR_OK) {
+    t->base.err = store_usage_spans(reader, &t->query, span_take, t, &t->more, &t->base.error);
+    if (t->base.err != ERR_OK) {
         return;
     }
     struct map *ended = map_new();
@@ -182,7 +180,7 @@ static void timeline_run(struct work *work, struct store_reader *reader)
         t->bars.count = TIMELINE_BARS_MAX;
         t->more = true;
     }
-    t->err = timeline_phases(t->copy, reader, t->bars.at, t->bars.count, &t->error);
+    t->base.err = timeline_phases(t->copy, reader, t->bars.at, t->bars.count, &t->base.error);
     names_keep(t);
 }
 
@@ -253,8 +251,10 @@ static void bar_json(struct json_out *j, const struct timeline *t, const struct 
     json_out_end(j);
 }
 
-static void timeline_answer(struct timeline *t, struct call *call)
+static void timeline_answer(struct call_work *base)
 {
+    struct timeline *t = (struct timeline *)base;
+    struct call *call = base->call;
     struct bar_names rows = {.at = map_new()};
     struct bar_names projects = {.at = map_new()};
     struct json_out j;
@@ -280,47 +280,13 @@ static void timeline_answer(struct timeline *t, struct call *call)
     call_answer_json(call, 200);
 }
 
-static void timeline_back(struct work *work)
-{
-    struct timeline *t = (struct timeline *)work;
-    if (t->call != NULL) {
-        call_resume(t->call);
-        if (t->err != ERR_OK) {
-            call_fail(t->call, &t->error);
-        } else {
-            timeline_answer(t, t->call);
-        }
-    }
-    timeline_free(t);
-}
-
-static void timeline_gone(struct call *call, void *ctx)
-{
-    struct timeline *t = ctx;
-    (void)call;
-    t->call = NULL;
-}
-
-static void timeline_dropped(struct call *call, void *ctx)
-{
-    (void)call;
-    timeline_free(ctx);
-}
-
-static void timeline_ask(struct call *call)
-{
-    const struct api_host *host = call->api->o.host;
-    struct timeline *t = call->data;
-    call_resume(call);
-    if (!host->read(host->ctx, &t->work)) {
-        struct error e;
-        timeline_free(t);
-        (void)fail(&e, ERR_BUSY, "too many requests wait for the history");
-        call_busy(call, 429, &e);
-        return;
-    }
-    call_park(call, timeline_gone, t);
-}
+static const struct call_work_kind timeline_kind = {
+    .run = timeline_run,
+    .answer = timeline_answer,
+    .free = timeline_free,
+    .reads = true,
+    .busy = "too many requests wait for the history",
+};
 
 /* ---- the question ---- */
 
@@ -367,13 +333,12 @@ static bool times_read(struct call *call, struct store_span_query *query)
 void timeline_show(struct call *call)
 {
     struct timeline *t = xcalloc(1, sizeof *t);
-    t->work = (struct work){.run = timeline_run, .done = timeline_back};
-    t->call = call;
+    t->base.kind = &timeline_kind;
     t->query.limit = TIMELINE_BARS_MAX;
     t->now_ms = call_now_ms(call);
     arena_init(&t->arena);
     if (!by_read(call, &t->by) || !times_read(call, &t->query)) {
-        timeline_free(t);
+        timeline_free(&t->base);
         return;
     }
     const char *pool = call_query(call, "pool");
@@ -381,7 +346,5 @@ void timeline_show(struct call *call)
     t->query.pool = pool != NULL ? arena_str(&t->arena, pool) : NULL;
     t->query.node = node != NULL ? arena_str(&t->arena, node) : NULL;
     t->copy = core_copy(call_core(call));
-    call->data = t;
-    call_park(call, timeline_dropped, t);
-    call_when_stored(call, timeline_ask);
+    call_work_send_stored(call, &t->base);
 }

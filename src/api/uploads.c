@@ -5,6 +5,7 @@
 #include "api/uploads_internal.h"
 
 #include "api/api_internal.h"
+#include "api/call_work.h"
 #include "api/handlers.h"
 #include "base/amount.h"
 #include "base/mem.h"
@@ -45,8 +46,7 @@ void uploads_free(struct uploads *uploads)
 enum upload_do { UPLOAD_LOOK, UPLOAD_PIECE, UPLOAD_READ };
 
 struct upload_work {
-    struct work work;
-    struct call *call; /* NULL: the client has left */
+    struct call_work base;
     enum upload_do what;
     const struct uploads *uploads;
     char user[2 * TEXT_LEN_MAX + 1]; /* in hexadecimal digits: a name of a directory */
@@ -56,8 +56,6 @@ struct upload_work {
     struct buf data;
     uint64_t have;
     bool complete;
-    enum err err;
-    struct error error;
 };
 
 static void path_of(const struct upload_work *work, const char *suffix, char *out)
@@ -266,39 +264,33 @@ static void upload_run(struct work *base, struct store_reader *reader)
 {
     struct upload_work *work = (struct upload_work *)base;
     (void)reader;
-    work->err = ERR_OK;
+    work->base.err = ERR_OK;
     if (work->what == UPLOAD_READ) {
-        work->err = read_whole(work, &work->error);
+        work->base.err = read_whole(work, &work->base.error);
         return;
     }
     look(work);
     if (work->what == UPLOAD_PIECE && !work->complete && work->have == work->offset) {
-        work->err = piece_write(work, &work->error);
+        work->base.err = piece_write(work, &work->base.error);
     }
-    if (work->err == ERR_OK && work->what == UPLOAD_PIECE && !work->complete &&
+    if (work->base.err == ERR_OK && work->what == UPLOAD_PIECE && !work->complete &&
         work->have == work->size) {
-        work->err = part_finish(work, &work->error);
+        work->base.err = part_finish(work, &work->base.error);
     }
 }
 
-static void work_free(struct upload_work *work)
+static void upload_free(struct call_work *base)
 {
+    struct upload_work *work = (struct upload_work *)base;
     buf_done(&work->data);
     free(work);
 }
 
-static void upload_back(struct work *base)
+static void upload_answer(struct call_work *base)
 {
     struct upload_work *work = (struct upload_work *)base;
-    struct call *call = work->call;
-    if (call == NULL) {
-        work_free(work);
-        return;
-    }
-    call_resume(call);
-    if (work->err != ERR_OK) {
-        call_fail(call, &work->error);
-    } else if (work->what == UPLOAD_READ) {
+    struct call *call = base->call;
+    if (work->what == UPLOAD_READ) {
         buf_clear(&call->out);
         buf_add(&call->out, buf_text(&work->data), work->data.len);
         call_answer(call, 200, "application/octet-stream");
@@ -314,15 +306,14 @@ static void upload_back(struct work *base)
         json_out_end(&j);
         call_answer_json(call, 200);
     }
-    work_free(work);
 }
 
-static void upload_gone(struct call *call, void *ctx)
-{
-    struct upload_work *work = ctx;
-    (void)call;
-    work->call = NULL;
-}
+static const struct call_work_kind upload_kind = {
+    .run = upload_run,
+    .answer = upload_answer,
+    .free = upload_free,
+    .busy = "too many requests wait for the disk",
+};
 
 static void user_hex(const char *user, char *out)
 {
@@ -340,8 +331,7 @@ static const char *digest_asked(const struct call *call)
 static struct upload_work *work_new(struct call *call, enum upload_do what, const char *user)
 {
     struct upload_work *work = xcalloc(1, sizeof *work);
-    work->work = (struct work){.run = upload_run, .done = upload_back};
-    work->call = call;
+    work->base.kind = &upload_kind;
     work->what = what;
     work->uploads = call->api->uploads;
     buf_init(&work->data, UPLOAD_PIECE_MAX);
@@ -350,32 +340,18 @@ static struct upload_work *work_new(struct call *call, enum upload_do what, cons
         call_failf(call, ERR_INVALID, "digest",
                    "an upload is named by its SHA-256, %d hexadecimal digits, not '%.70s'",
                    UPLOAD_DIGEST_LEN, digest_asked(call));
-        work_free(work);
+        upload_free(&work->base);
         return NULL;
     }
     must(str_copy(work->digest, sizeof work->digest, digest_asked(call)));
     return work;
 }
 
-static void work_send(struct upload_work *work)
-{
-    struct call *call = work->call;
-    const struct api_host *host = call->api->o.host;
-    call_park(call, upload_gone, work);
-    if (!host->compute(host->ctx, &work->work)) {
-        struct error e;
-        call_resume(call);
-        work_free(work);
-        (void)fail(&e, ERR_BUSY, "too many requests wait for the disk");
-        call_busy(call, 429, &e);
-    }
-}
-
 void uploads_show(struct call *call)
 {
     struct upload_work *work = work_new(call, UPLOAD_LOOK, call->name);
     if (work != NULL) {
-        work_send(work);
+        call_work_send(call, &work->base);
     }
 }
 
@@ -407,7 +383,7 @@ void uploads_put(struct call *call)
         work->offset = offset;
         work->size = size;
         buf_add(&work->data, body.p, body.len);
-        work_send(work);
+        call_work_send(call, &work->base);
     }
 }
 
@@ -440,7 +416,7 @@ void uploads_agent(struct call *call)
     struct upload_work *work = work_new(call, UPLOAD_READ, spec.user);
     if (work != NULL) {
         work->offset = offset;
-        work_send(work);
+        call_work_send(call, &work->base);
     }
 }
 

@@ -2,7 +2,7 @@
  * thread sums; the answer waits for the disk, so that a task that a client saw end is counted.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "api/api_internal.h"
-#include "api/call.h"
+#include "api/call_work.h"
 #include "api/handlers.h"
 #include "base/time_text.h"
 #include "base/vec.h"
@@ -18,18 +18,16 @@ static const char *const bys[] = {
 enum { BYS = sizeof bys / sizeof *bys };
 
 struct usage_read {
-    struct work work;
-    struct call *call; /* NULL: the client has left */
+    struct call_work base;
     struct arena arena;
     struct store_usage_query query; /* texts in the arena */
     struct store_usage_said said;
     VEC(struct store_usage_row) rows; /* likewise */
-    enum err err;
-    struct error error;
 };
 
-static void usage_free(struct usage_read *usage)
+static void usage_free(struct call_work *base)
 {
+    struct usage_read *usage = (struct usage_read *)base;
     vec_done(&usage->rows);
     arena_done(&usage->arena);
     free(usage);
@@ -109,8 +107,8 @@ static void row_take(void *ctx, const struct store_usage_row *row)
 static void usage_run(struct work *work, struct store_reader *reader)
 {
     struct usage_read *usage = (struct usage_read *)work;
-    usage->err =
-        store_usage_read(reader, &usage->query, row_take, usage, &usage->said, &usage->error);
+    usage->base.err =
+        store_usage_read(reader, &usage->query, row_take, usage, &usage->said, &usage->base.error);
 }
 
 /* Slots times milliseconds, in thousandths of slots times seconds, are written as slots times seconds. */
@@ -156,8 +154,10 @@ static void total_add(int64_t *total, const int64_t *sums)
     }
 }
 
-static void usage_answer(struct usage_read *usage, struct call *call)
+static void usage_answer(struct call_work *base)
 {
+    struct usage_read *usage = (struct usage_read *)base;
+    struct call *call = base->call;
     const enum store_usage_by by = usage->query.by;
     int64_t total[USAGE_SUM_COUNT] = {0};
     struct json_out j;
@@ -179,59 +179,22 @@ static void usage_answer(struct usage_read *usage, struct call *call)
     call_answer_json(call, 200);
 }
 
-static void usage_back(struct work *work)
-{
-    struct usage_read *usage = (struct usage_read *)work;
-    if (usage->call != NULL) {
-        call_resume(usage->call);
-        if (usage->err != ERR_OK) {
-            call_fail(usage->call, &usage->error);
-        } else {
-            usage_answer(usage, usage->call);
-        }
-    }
-    usage_free(usage);
-}
-
-static void usage_gone(struct call *call, void *ctx)
-{
-    struct usage_read *usage = ctx;
-    (void)call;
-    usage->call = NULL;
-}
-
-static void usage_dropped(struct call *call, void *ctx)
-{
-    (void)call;
-    usage_free(ctx);
-}
-
-static void usage_ask(struct call *call)
-{
-    const struct api_host *host = call->api->o.host;
-    struct usage_read *usage = call->data;
-    call_resume(call);
-    if (!host->read(host->ctx, &usage->work)) {
-        struct error e;
-        usage_free(usage);
-        (void)fail(&e, ERR_BUSY, "too many requests wait for the history");
-        call_busy(call, 429, &e);
-        return;
-    }
-    call_park(call, usage_gone, usage);
-}
+static const struct call_work_kind usage_kind = {
+    .run = usage_run,
+    .answer = usage_answer,
+    .free = usage_free,
+    .reads = true,
+    .busy = "too many requests wait for the history",
+};
 
 void usage_show(struct call *call)
 {
     struct usage_read *usage = xcalloc(1, sizeof *usage);
-    usage->work = (struct work){.run = usage_run, .done = usage_back};
-    usage->call = call;
+    usage->base.kind = &usage_kind;
     arena_init(&usage->arena);
     if (!query_read(call, &usage->arena, &usage->query)) {
-        usage_free(usage);
+        usage_free(&usage->base);
         return;
     }
-    call->data = usage;
-    call_park(call, usage_dropped, usage);
-    call_when_stored(call, usage_ask);
+    call_work_send_stored(call, &usage->base);
 }

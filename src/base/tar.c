@@ -179,7 +179,12 @@ static must_use enum err head_take(struct tar_reader *reader, struct error *e)
         return ERR_OK; /* the directory itself */
     }
     r = name_check(name, e);
-    const struct tar_entry entry = {reader->name, directory, (mode & 0111) != 0, size};
+    const struct tar_entry entry = {
+        .name = reader->name,
+        .directory = directory,
+        .executable = (mode & 0111) != 0,
+        .size = size,
+    };
     if (r == ERR_OK && reader->sink.entry != NULL) {
         r = reader->sink.entry(reader->sink.ctx, &entry, e);
     }
@@ -269,14 +274,42 @@ must_use enum err tar_head_add(struct buf *out, const struct tar_entry *entry, s
     if (r != ERR_OK) {
         return r;
     }
-    const unsigned mode = entry->directory || entry->executable ? 0755 : 0644;
+    const unsigned mode = entry->directory || entry->executable ? 0755
+                          : entry->secret                       ? 0600
+                                                                : 0644;
     (void)snprintf(head.mode, sizeof head.mode, "%07o", mode);
     (void)snprintf(head.uid, sizeof head.uid, "%07o", 0U);
     (void)snprintf(head.gid, sizeof head.gid, "%07o", 0U);
     (void)snprintf(head.size, sizeof head.size, "%0*llo", SIZE_DIGITS,
                    (unsigned long long)entry->size & SIZE_MAX_OCTAL);
-    (void)snprintf(head.mtime, sizeof head.mtime, "%0*o", SIZE_DIGITS, 0U);
+    (void)snprintf(head.mtime, sizeof head.mtime, "%0*llo", SIZE_DIGITS,
+                   (unsigned long long)entry->modified_s & SIZE_MAX_OCTAL);
     (void)snprintf(head.checksum, sizeof head.checksum, "%06o", sum_of(&head) & 0777777);
     buf_add(out, &head, sizeof head);
     return ERR_OK;
+}
+
+static void zeros_add(struct buf *out, size_t count)
+{
+    static const char zeros[2 * TAR_BLOCK];
+    must(count <= sizeof zeros);
+    buf_add(out, zeros, count);
+}
+
+enum err tar_file_add(struct buf *out, const struct tar_entry *entry, struct str data,
+                      struct error *e)
+{
+    must(!entry->directory);
+    must(entry->size == data.len);
+    enum err r = tar_head_add(out, entry, e);
+    if (r == ERR_OK) {
+        buf_add(out, data.p, data.len);
+        zeros_add(out, tar_pad(data.len));
+    }
+    return r;
+}
+
+void tar_end_add(struct buf *out)
+{
+    zeros_add(out, 2 * TAR_BLOCK);
 }

@@ -24,7 +24,9 @@ struct tar_entry {
     const char *name; /* relative, without "." and ".." and without a slash at the end */
     bool directory;
     bool executable;
+    bool secret; /* of a head that is written: a file for its owner alone */
     uint64_t size;
+    uint64_t modified_s; /* of a head that is written */
 };
 
 /* What the reader gives. Each function may fail, and the reader fails likewise. NULL: not wanted. */
@@ -58,3 +60,10 @@ must_use enum err tar_head_add(struct buf *out, const struct tar_entry *entry, s
 
 /* How many zeros stand behind `size` bytes. */
 size_t tar_pad(uint64_t size);
+
+/* Appends a file and the zeros behind it. ERR_LIMIT: the name does not fit into an archive. */
+must_use enum err tar_file_add(struct buf *out, const struct tar_entry *entry, struct str data,
+                               struct error *e);
+
+/* Ends an archive. */
+void tar_end_add(struct buf *out);

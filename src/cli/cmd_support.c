@@ -5,10 +5,10 @@
  * holds a token is read, except to know what to take out.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/mem.h"
+#include "base/tar.h"
 #include "cli/api.h"
 #include "cli/cmd.h"
 #include "cli/item.h"
-#include "cli/support_tar.h"
 #include "cli/text.h"
 #include "io/http_client.h"
 
@@ -93,9 +93,17 @@ static void part_add(struct support *support, const char *name, struct str text)
     struct buf clean;
     buf_init(&clean, PART_MAX);
     hide(support->cli, &clean, text);
-    support_tar_add(&support->tar, arena_fmt(&support->cli->arena, "weir-support/%s", name),
-                    (struct str){.p = buf_text(&clean), .len = clean.len}, support->now_ms);
-    if (clean.full) {
+    const struct tar_entry entry = {
+        .name = arena_fmt(&support->cli->arena, "weir-support/%s", name),
+        .secret = true,
+        .size = clean.len,
+        .modified_s = (uint64_t)support->now_ms / 1000,
+    };
+    struct error e;
+    if (tar_file_add(&support->tar, &entry, (struct str){buf_text(&clean), clean.len}, &e) !=
+        ERR_OK) {
+        buf_addf(&support->about, "left out: %s\n", e.text);
+    } else if (clean.full) {
         buf_addf(&support->about, "%s: cut at %d bytes\n", name, PART_MAX);
     }
     buf_done(&clean);
@@ -202,7 +210,7 @@ static void log_add(struct support *support, const char *dir, const char *name, 
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     const off_t from = size > LOG_TAIL_MAX ? size - LOG_TAIL_MAX : 0;
     ssize_t len = fd >= 0 ? pread(fd, tail, LOG_TAIL_MAX, from) : -1;
-    if (len > 0 && strlen(name) < SUPPORT_TAR_NAME_MAX / 2) {
+    if (len > 0) {
         part_add(support, arena_fmt(&support->cli->arena, "log-%s", name),
                  (struct str){tail, (size_t)len});
     }
@@ -312,7 +320,7 @@ static void bundle_fill(struct support *support)
     }
     part_add(support, "about.txt",
              (struct str){.p = buf_text(&support->about), .len = support->about.len});
-    support_tar_end(&support->tar);
+    tar_end_add(&support->tar);
 }
 
 int cmd_support(struct cli *cli)

@@ -15,8 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One line of the record: a word and numbers. */
-static void note(struct record *record, const char *word, const int64_t *numbers, size_t count)
+void record_note(struct record *record, const char *word, const int64_t *numbers, size_t count)
 {
     static int asked = -1;
     asked = asked < 0 ? getenv("WEIR_TELL") != NULL : asked;
@@ -35,9 +34,7 @@ static void note(struct record *record, const char *word, const int64_t *numbers
         printf("\n");
     }
 }
-#define NOTE(record, word, ...)                                                                    \
-    note(record, word, (const int64_t[]){__VA_ARGS__},                                             \
-         sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
+#define NOTE RECORD_NOTE
 
 static void reason_note(struct record *record, const struct reason *reason)
 {
@@ -315,9 +312,7 @@ uint32_t record_number(const struct record *record)
     return (uint32_t)(mixed & 0xffff) << 8 | (uint32_t)(hash_u64(record->visited) & 0xff);
 }
 
-/* What decided.txt says of the history; false: nothing. A line is a program, the seed of its first history, and a number for each
- * history from there on. The file is read from the start for each: there are some hundred lines. */
-static bool decided(const char *path, const char *program, uint64_t seed, uint32_t *ret)
+bool record_known(const char *path, const char *program, uint64_t seed, uint32_t *ret)
 {
     FILE *file = fopen(path, "r");
     law(file != NULL, "the record can be read");
@@ -348,7 +343,7 @@ void record_end(const struct record *record, const char *program, uint64_t seed)
         return;
     }
     uint32_t before;
-    if (path == NULL || !decided(path, program, seed, &before)) {
+    if (path == NULL || !record_known(path, program, seed, &before)) {
         return;
     }
     law(before >> 8 == number >> 8,

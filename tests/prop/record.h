@@ -16,6 +16,16 @@ struct record {
     uint64_t visited; /* nodes that passes looked at: what indices and memories save */
 };
 
+/* Adds one line to the record: a word and numbers. */
+void record_note(struct record *record, const char *word, const int64_t *numbers, size_t count);
+#define RECORD_NOTE(record, word, ...)                                                             \
+    record_note(record, word, (const int64_t[]){__VA_ARGS__},                                      \
+                sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
+
+/* What the file, decided.txt or one like it, says of the history; false: nothing. A line is a program, the seed of its first history,
+ * and a number for each history from there on. The file is read from the start for each: there are some hundred lines. */
+bool record_known(const char *path, const char *program, uint64_t seed, uint32_t *ret);
+
 /* The verdict, and why not; what it cost to find. */
 void record_verdict(struct record *record, enum verdict verdict, const struct facts *facts);
 

@@ -57,6 +57,7 @@ void world_init(struct world *world, uint64_t seed, enum world_kind kind)
     for (size_t i = 0; i < 4; i++) {
         buf_init(&world->bytes[i], STATE_BYTES_MAX);
     }
+    encoded_begin(&world->encoded, program_invocation_short_name, seed);
     tape_begin(world);
 }
 
@@ -65,6 +66,10 @@ void world_done(struct world *world)
     tape_end(world);
     record_state(&world->record, world->core);
     record_end(&world->record, program_invocation_short_name, world->seed);
+    buf_clear(&world->bytes[0]);
+    core_encode(world->core, &world->bytes[0]);
+    encoded_bytes(&world->encoded, "state", &world->bytes[0]);
+    encoded_end(&world->encoded, program_invocation_short_name, world->seed);
     core_free(world->core);
     core_free(world->plain);
     core_free(world->restarted);
@@ -101,6 +106,7 @@ static const struct fact *fact_through_bytes(struct world *world, const struct f
     buf_clear(first);
     buf_clear(second);
     fact_encode(fact, first);
+    encoded_bytes(&world->encoded, "fact", first);
     const char *text = arena_dup(&world->arena, buf_text(first), first->len);
     law(fact_decode((struct str){text, first->len}, &world->arena, decoded, &e) == ERR_OK,
         "a fact can be read back");
@@ -258,6 +264,7 @@ enum verdict world_step(struct world *world, struct input in)
 {
     const struct input stamp = stamped(world, in);
     tape_input(world, &stamp);
+    encoded_preview(&world->encoded, world->core, &stamp, &world->arena);
     const enum verdict verdict = decide(world, &stamp, true);
     record_verdict(&world->record, verdict, &world->facts);
     for (size_t i = 0; verdict == VERDICT_OK && i < world->facts.count; i++) {

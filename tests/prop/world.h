@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/map.h"
 #include "core/core.h"
+#include "encoded.h"
 #include "law.h"
 #include "ledger.h"
 #include "oracle.h"
@@ -48,6 +49,7 @@ struct world {
     struct tape *tape;    /* the history as it is recorded; NULL: it is not */
     uint32_t laws;        /* bits of enum world_laws */
     struct record record; /* what was decided */
+    struct encoded encoded;
     struct dice dice;
     struct dice saves;    /* of checkpoints alone */
     struct dice launches; /* of launches alone */

@@ -20,6 +20,40 @@ static void *member_edit(const struct record_field *field, void *object)
     return (char *)object + field->offset;
 }
 
+/* How the bytes of a value are made. Several types share a form. */
+enum byte_form { FORM_NUMBER, FORM_TEXT, FORM_LIST, FORM_ID16, FORM_PART, FORM_OWN };
+
+static enum byte_form form_of(const struct record_field *field)
+{
+    switch ((enum record_type)field->type) {
+    case RECORD_TEXT:
+        return FORM_TEXT;
+    case RECORD_TEXTS:
+    case RECORD_LABELS:
+    case RECORD_AMOUNTS:
+    case RECORD_ROWS:
+        return FORM_LIST;
+    case RECORD_ID16:
+        return FORM_ID16;
+    case RECORD_KEY:
+    case RECORD_PART:
+        return FORM_PART;
+    case RECORD_OWN:
+        return FORM_OWN;
+    case RECORD_UINT:
+    case RECORD_BOOL:
+    case RECORD_WORD:
+    case RECORD_BITS:
+    case RECORD_MILLI:
+    case RECORD_INT:
+    case RECORD_MEMORY:
+    case RECORD_MS:
+    case RECORD_TIME:
+        break;
+    }
+    return FORM_NUMBER;
+}
+
 const char *record_text(const struct record_field *field, const void *object)
 {
     must(field->type == RECORD_TEXT);
@@ -140,36 +174,24 @@ static void list_put(const struct record_field *field, const void *object, struc
 
 void record_put_field(const struct record_field *field, const void *object, struct buf *out)
 {
-    switch ((enum record_type)field->type) {
-    case RECORD_UINT:
-    case RECORD_BOOL:
-    case RECORD_WORD:
-    case RECORD_BITS:
-    case RECORD_MILLI:
-    case RECORD_INT:
-    case RECORD_MEMORY:
-    case RECORD_MS:
-    case RECORD_TIME:
+    switch (form_of(field)) {
+    case FORM_NUMBER:
         is_unsigned(field) ? bytes_put_u64(out, unsigned_of(field, object))
                            : bytes_put_i64(out, signed_of(field, object));
         break;
-    case RECORD_TEXT:
+    case FORM_TEXT:
         bytes_put_text(out, record_text(field, object));
         break;
-    case RECORD_TEXTS:
-    case RECORD_LABELS:
-    case RECORD_AMOUNTS:
-    case RECORD_ROWS:
+    case FORM_LIST:
         list_put(field, object, out);
         break;
-    case RECORD_ID16:
+    case FORM_ID16:
         codec_put_16(out, member_of(field, object));
         break;
-    case RECORD_KEY:
-    case RECORD_PART:
+    case FORM_PART:
         record_write(part_of(field), member_of(field, object), out);
         break;
-    case RECORD_OWN:
+    case FORM_OWN:
         field->put(object, out);
         break;
     }
@@ -248,39 +270,27 @@ static void text_get(const struct record_field *field, const struct record_sourc
 static void field_read(const struct record_field *field, const struct record_source *from,
                        void *object)
 {
-    switch ((enum record_type)field->type) {
-    case RECORD_UINT:
-    case RECORD_BOOL:
-    case RECORD_WORD:
-    case RECORD_BITS:
-    case RECORD_MILLI:
-    case RECORD_INT:
-    case RECORD_MEMORY:
-    case RECORD_MS:
-    case RECORD_TIME:
+    switch (form_of(field)) {
+    case FORM_NUMBER:
         if (is_unsigned(field)) {
             unsigned_get(field, from, object);
         } else {
             record_set(field, object, codec_get_range(from->in, field->low, field->high));
         }
         break;
-    case RECORD_TEXT:
+    case FORM_TEXT:
         text_get(field, from, object);
         break;
-    case RECORD_TEXTS:
-    case RECORD_LABELS:
-    case RECORD_AMOUNTS:
-    case RECORD_ROWS:
+    case FORM_LIST:
         list_get(field, from, object);
         break;
-    case RECORD_ID16:
+    case FORM_ID16:
         codec_get_16(from->in, member_edit(field, object));
         break;
-    case RECORD_KEY:
-    case RECORD_PART:
+    case FORM_PART:
         record_read(part_of(field), from, member_edit(field, object));
         break;
-    case RECORD_OWN:
+    case FORM_OWN:
         field->read != NULL ? field->read(from, object) : field->get(from->in, from->arena, object);
         break;
     }
@@ -329,8 +339,8 @@ void record_copy_field(const struct record_field *field, void *to, const void *f
 
 bool record_has_bounds(const struct record_field *field)
 {
-    return field->type != RECORD_ID16 && field->type != RECORD_KEY && field->type != RECORD_PART &&
-           field->type != RECORD_OWN;
+    const enum byte_form form = form_of(field);
+    return form == FORM_NUMBER || form == FORM_TEXT || form == FORM_LIST;
 }
 
 int64_t record_value(const struct record_field *field, const void *object)

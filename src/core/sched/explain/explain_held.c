@@ -70,7 +70,8 @@ void explain_held(struct explain_look *look)
     look->held = explain_held_quota(&look->trial, look->task, &any);
     look->held =
         look->held != NULL ? look->held : rights_held(&look->trial, look->task, &key, &amounts);
-    /* A holder that requests less is a holder no more. Then another task of its project may hold, and hold it back. */
+    /* A holder whose request became smaller is no holder any more. Then another task of its project may become the holder, and the places
+     * kept for the other task may keep this task from a start. */
     look->behind |= any || (look->task->reserved && rights_bind(&look->trial));
 }
 

@@ -47,7 +47,8 @@ static int64_t larger(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* The longest minimum runtime of the pool and of its accounts, or the pool's turn. */
+/* For how long a running task is protected from eviction at most: the longest minimum runtime of the pool and of its accounts, or a turn
+ * of the pool if turns are longer. */
 static int64_t protection_max_ms(const struct trial *trial, const struct pool *pool)
 {
     const struct shares *shares = trial->tally.shares;

@@ -6,8 +6,8 @@
  *             ▲                                                          │
  *             └──(the idle budget is spent: released, the estimate doubles)
  *
- * Each project has at most one blocked task that may become a holder where turns change between projects: its first. Projects take
- * turns. Where the order of turns is fixed, the first blocked tasks of the pool may. Several tasks hold, each with nodes of its own.
+ * Under a policy by which projects take turns, only the first blocked task of each project may become a holder. Under a policy with
+ * a fixed order, the first blocked tasks of the pool may become holders. Several tasks can be holders, each with nodes of its own.
  * A task that requests more than its account's share needs a turn to hold (credit.h).
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once

@@ -38,7 +38,8 @@ int64_t reserve_keep(struct overlay *overlay, const struct holder *holder);
 /* reserve_possible() for the next instances of any task, with or without a form. */
 bool reserve_form_possible(const struct trial *trial, const struct task *task);
 
-/* As reserve_form_possible(). For a gang whose groups have minimums, only choices of instances count that the accounts allow. */
+/* Can places be kept for the task's next instances, within what its accounts may use? A gang whose groups have minimums may start in
+ * several ways, and one way within the accounts is enough. */
 bool reserve_form_open(const struct trial *trial, const struct task *task);
 
 /* reserve_keep() for any task, with or without a form. A gang with a form waits for the nodes with the oldest instances, and keeps

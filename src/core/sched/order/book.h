@@ -28,7 +28,7 @@ struct book *book_open(const struct core *core, pool_id pool);
 /* The accounts and shares of the book. They stay as they are until the book is opened again. */
 struct shares *book_shares(struct book *book);
 
-/* The same views with what the accounts hold now. */
+/* The accounts of book_shares(), in the same order, with what each account holds now: leaving instances count, claims do not. */
 struct account_view *book_now(struct book *book);
 
 /* The view of an account; NULL: the account has no work in the pool. */

@@ -44,14 +44,15 @@ struct level_class {
     struct ranked wants; /* by what they want */
     struct ranked poor;  /* by age: those that want more than `reach` */
     int64_t reach;       /* a sibling that wants at most this amount gets it */
-    int64_t gift;        /* what every other sibling gets */
+    int64_t gift;        /* what a sibling that wants more than `reach` gets */
     uint64_t oldest;     /* siblings whose order is below this get one unit more */
     int64_t last;        /* what the sibling whose order is `oldest` gets more: less than a unit */
     /* of the division under way */
     int64_t next_reach;
     int64_t next_gift;
     struct ranked_sum met; /* the wants up to next_reach */
-    uint64_t over;         /* over / under of a unit was lost by rounding; under 0: nothing */
+    uint64_t
+        over; /* rounding lost the fraction over / under of a unit; `under` is 0: rounding lost nothing */
     uint64_t under;
 };
 

@@ -107,9 +107,10 @@ void reclaim_rules_joined(struct losses *losses);
 bool reclaim_rules_shields(const struct account_pool *pool, const struct account_view *giver,
                            const struct vector *rest, const struct vector *work);
 
-/* Is the outcome of all losses balanced? Three rules hold for each account on the claimant's path. The account ends within its share, or
- * less saturated than each sibling that lost something. If the account ends above its guarantee, no sibling lost a piece that the
- * sibling's guarantee shields, and below a sibling that promised more than its guarantee no account lost a piece that the account's own
- * guarantee shields while a sibling of that account holds more than its guarantee. Non-preemptible work of the account stays within
- * the guarantee. */
+/* Is the outcome of all losses balanced? Each account on the claimant's path must keep these rules:
+ * 1. The account ends within its share, or less saturated than each sibling that lost something.
+ * 2. An account that ends above its guarantee takes no piece that a sibling's guarantee shields. If the sibling promised its children
+ *    more than its own guarantee, the children are asked as well: while one child holds more than its guarantee, no other child loses
+ *    a piece that the other child's guarantee shields.
+ * 3. Non-preemptible work of the account stays within the guarantee. */
 bool reclaim_rules_balanced(const struct claimant *claim, const struct losses *losses);

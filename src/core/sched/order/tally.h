@@ -34,8 +34,8 @@ struct tally {
     int64_t slots_full; /* slots of all nodes of the pool: so large a guarantee is no bound */
 };
 
-/* Fills the tally from the state, claims included. The tally writes to `shares`, which must live as long as the tally. Shares of a book
- * are borrowed until tally_done(). Other tallies need no tally_done(). */
+/* Fills the tally from the state, claims included. The tally changes the accounts of `shares`, which must live as long as the tally.
+ * Shares that a book keeps for the whole core are restored by tally_done(); shares made for one tally alone need no tally_done(). */
 void tally_init(struct tally *tally, const struct core *core, pool_id pool, struct shares *shares,
                 struct arena *arena);
 void tally_done(struct tally *tally);

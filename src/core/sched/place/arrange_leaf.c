@@ -199,7 +199,7 @@ bool arrange_leaf_place(struct arrange_search *search, uint32_t leaf, struct sco
     if (!some || nodeset->ops->even == NULL || !nodeset->ops->even(nodeset, part->count)) {
         return false;
     }
-    /* As in place.c: the first nodes may have taken more cpu or memory than the other instances could spare. */
+    /* The first nodes may have given an instance more cpu or memory than the other instances could spare: once more, with even parts. */
     const bool placed = scope_fill(search, leaf, scope, &some);
     (void)nodeset->ops->even(nodeset, 0);
     return placed;

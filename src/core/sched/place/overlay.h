@@ -126,7 +126,7 @@ struct overlay {
     bool spread;     /* placement `spread` */
     bool tightest;   /* placement `tight` */
     struct tight_index *tight[VIEW_COUNT]; /* the index that this step uses; NULL: none yet */
-    bool leaving_known; /* every node that instances are leaving has its spot and its `later` */
+    bool leaving_known; /* all nodes that instances are leaving have been looked at */
     struct overlay_order orders[VIEW_COUNT];
     struct reserved_task holders[RESERVATIONS_MAX];
     uint32_t holder_count;

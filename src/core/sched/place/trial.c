@@ -81,7 +81,7 @@ void trial_place(struct trial *trial, const struct asker *asker, const struct no
     tally_move(&trial->tally, decision->task, VIEW_LATER, &decision->amounts, 1);
 }
 
-/* Frees later what the instance of this entry holds, or what its claim promises. */
+/* Counts as free, once all leaving instances have left, what the entry's instance holds or what its claim promises. */
 static void later_give(struct trial *trial, struct decision *decision)
 {
     const struct request *request =

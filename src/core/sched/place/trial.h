@@ -37,7 +37,7 @@ struct decision {
     uint32_t index; /* of the instance */
     const struct node *node;
     struct grant grant;         /* what the instance gets, or what it gives back */
-    struct vector amounts;      /* the grant in dimensions */
+    struct vector amounts;      /* the grant as one amount for each resource that accounts count */
     const struct eviction *why; /* of an eviction */
 };
 

@@ -215,7 +215,7 @@ static bool chunk_held(const struct action *action, const struct first_bound *bo
            rights_held(trial, chunk->task, key, &chunk->amounts) != NULL;
 }
 
-/* Leaving instances first, then the actions. */
+/* Claims the places that leaving instances will free; if they are too few, evicts or moves instances. */
 static enum chunk_result chunk_take(struct action *action, const struct chunk *chunk)
 {
     const enum chunk_result later = action->leaving ? later_try(action, chunk) : CHUNK_FAILED;

@@ -364,8 +364,8 @@ static enum solve_result search_nodes(struct solve *solve, const struct victims_
     return result;
 }
 
-/* Surprising: a claimant that fits once all leaving instances have left is claimed its place here, with an empty set of victims.
- * Else the claimant could evict others later, and the next claimant would count on the same room. */
+/* Surprising: a claimant that fits once all leaving instances have left gets a claim on its place here, with an empty set of victims.
+ * Without the claim the claimant could evict others later, and the next claimant would count on the same room. */
 enum solve_result solve_run(struct solve *solve, const struct solve_ask *ask, uint64_t work_max,
                             uint64_t *work)
 {

@@ -56,6 +56,8 @@ bool solve_set_later(struct solve *solve, const struct solve_ask *ask);
 /* How many slots (thousandths) of the pool's usable nodes are free once all leaving instances have left. */
 int64_t solve_idle_milli(struct solve *solve);
 
-/* victims_piece_max() and victims_wake_ms() of this search. */
+/* An upper bound on the slots (thousandths) of a piece of the account or of an account below. */
 int64_t solve_piece_max(struct solve *solve, const struct account_view *account);
+
+/* When the first minimum runtime ends that protects a piece which the search met; INT64_MAX: the search met no protected piece. */
 int64_t solve_wake_ms(const struct solve *solve);

@@ -17,7 +17,7 @@ DIRECTORIES = ["spool", "job", "job/.ready"]
 
 
 @pytest.fixture(scope="module")
-def ground(weir_shared):
+def harmed(weir_shared):
     return weir_shared
 
 
@@ -75,48 +75,48 @@ def check_truth(weir, what, harm):
 
 
 @pytest.mark.parametrize("name, how", [(name, how) for name in FILES for how in ("delete", "truncate") if (name, how) != ("supervisor.sock", "truncate")])
-def test_a_file_of_the_node(ground, name, how):
-    check_truth(ground, f"{how}-{name}", lambda home: damage(home / name, how) if (home / name).exists() else None)
+def test_a_file_of_the_node(harmed, name, how):
+    check_truth(harmed, f"{how}-{name}", lambda home: damage(home / name, how) if (home / name).exists() else None)
     if name not in ("epoch", "machine", "credential"):  # these are written when they are needed
-        path = ground.dir / "node" / name
-        ground.wait_until(lambda: path.exists() and (not name.endswith(".lock") or path.stat().st_size > 0), f"{name} to be made anew")
+        path = harmed.dir / "node" / name
+        harmed.wait_until(lambda: path.exists() and (not name.endswith(".lock") or path.stat().st_size > 0), f"{name} to be made anew")
 
 
 @pytest.mark.parametrize("name", DIRECTORIES)
-def test_a_directory_of_the_node(ground, name):
-    check_truth(ground, f"delete-{name.replace('/', '-')}", lambda home: damage(home / name, "delete"))
+def test_a_directory_of_the_node(harmed, name):
+    check_truth(harmed, f"delete-{name.replace('/', '-')}", lambda home: damage(home / name, "delete"))
 
 
 @pytest.mark.parametrize("how", ["delete", "truncate", "overwrite"])
-def test_the_spool(ground, how):
+def test_the_spool(harmed, how):
     def harm(home):
-        for path in spool_files(ground):
+        for path in spool_files(harmed):
             damage(path, how)
 
-    check_truth(ground, f"spool-{how}", harm)
+    check_truth(harmed, f"spool-{how}", harm)
 
 
 @pytest.mark.parametrize("how", ["delete", "truncate", "overwrite"])
-def test_records_that_the_server_has_not_got(ground, how):
+def test_records_that_the_server_has_not_got(harmed, how):
     """The server does not answer while tasks end: their ends are only in the spool, and the spool is taken away."""
-    server = ground.pid_of("server")
-    task, gate = gated(ground, f"unacked-{how}")
-    other = ground.submit("sleep", "600")
-    ground.wait_state(other, "running")
+    server = harmed.pid_of("server")
+    task, gate = gated(harmed, f"unacked-{how}")
+    other = harmed.submit("sleep", "600")
+    harmed.wait_state(other, "running")
     os.kill(server, signal.SIGSTOP)
     try:
-        size = spool_bytes(ground)
+        size = spool_bytes(harmed)
         gate.touch()
-        ground.wait_until(lambda: spool_bytes(ground) > size, "the end in the spool")
-        for path in spool_files(ground):
+        harmed.wait_until(lambda: spool_bytes(harmed) > size, "the end in the spool")
+        for path in spool_files(harmed):
             damage(path, how)
     finally:
         os.kill(server, signal.SIGCONT)
-    ended = ground.wait(task)
+    ended = harmed.wait(task)
     assert (ended["state"], ended["exit_code"]) == ("failed", 7)
-    assert ground.task(other)["state"] == "running"
-    ground.weir("task", "kill", other)
-    assert ground.wait(other)["state"] == "killed"
+    assert harmed.task(other)["state"] == "running"
+    harmed.weir("task", "kill", other)
+    assert harmed.wait(other)["state"] == "killed"
 
 
 def test_the_whole_directory(weir):

@@ -1,24 +1,24 @@
-/* ground.h - what the supervisor stands on: its directory, lock, socket, log, spool and job
+/* upkeep.h - what the supervisor stands on: its directory, lock, socket, log, spool and job
  * directories. A person, a full disk or a broken disk can take each of them away under a living
- * supervisor. The supervisor looks at them every GROUND_MS, makes anew what is gone, and else says
+ * supervisor. The supervisor looks at them every UPKEEP_MS, makes anew what is gone, and else says
  * why the node is out of service. SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 struct supervisor;
 
-enum { GROUND_MS = 2000 };
+enum { UPKEEP_MS = 2000 };
 
 /* Looks at everything, heals what can be healed, and tells the agent when the trouble changes. */
-void ground_look(struct supervisor *sup);
+void upkeep_look(struct supervisor *sup);
 
-/* Looks now and every GROUND_MS from now on. */
-void ground_begin(struct supervisor *sup);
-void ground_end(struct supervisor *sup);
+/* Looks now and every UPKEEP_MS from now on. */
+void upkeep_begin(struct supervisor *sup);
+void upkeep_end(struct supervisor *sup);
 
 /* An attempt could not be started through no fault of its task. The node is out of service for 20 s,
  * then tries again. */
-void ground_start_failed(struct supervisor *sup, const char *why);
+void upkeep_start_failed(struct supervisor *sup, const char *why);
 
 /* A reader found the spool damaged: begins a new segment with everything that is not
  * acknowledged. */
-void ground_spool_renew(struct supervisor *sup);
+void upkeep_spool_renew(struct supervisor *sup);

@@ -1,5 +1,5 @@
-/* ground.c - see ground.h. SPDX-License-Identifier: Apache-2.0 */
-#include "agent/ground.h"
+/* upkeep.c - see upkeep.h. SPDX-License-Identifier: Apache-2.0 */
+#include "agent/upkeep.h"
 
 #include "agent/box_files.h"
 
@@ -84,7 +84,7 @@ static must_use enum err recent_check(const struct supervisor *sup, struct error
     return ERR_OK;
 }
 
-void ground_look(struct supervisor *sup)
+void upkeep_look(struct supervisor *sup)
 {
     struct error e = {0};
     enum err r = dir_hold(sup, &e);
@@ -124,30 +124,30 @@ static void files_sweep(struct supervisor *sup)
 static void round_due(void *ctx)
 {
     struct supervisor *sup = ctx;
-    ground_look(sup);
+    upkeep_look(sup);
     files_sweep(sup);
-    loop_timer_set(sup->ground_timer, loop_now_ms(sup->loop) + GROUND_MS);
+    loop_timer_set(sup->upkeep_timer, loop_now_ms(sup->loop) + UPKEEP_MS);
 }
 
-void ground_begin(struct supervisor *sup)
+void upkeep_begin(struct supervisor *sup)
 {
-    sup->ground_timer = loop_timer_new(sup->loop, round_due, sup);
+    sup->upkeep_timer = loop_timer_new(sup->loop, round_due, sup);
     round_due(sup);
 }
 
-void ground_end(struct supervisor *sup)
+void upkeep_end(struct supervisor *sup)
 {
-    loop_timer_free(sup->ground_timer);
+    loop_timer_free(sup->upkeep_timer);
 }
 
-void ground_start_failed(struct supervisor *sup, const char *why)
+void upkeep_start_failed(struct supervisor *sup, const char *why)
 {
     (void)str_copy(sup->start_error, sizeof sup->start_error, why);
     sup->start_trouble_until_ms = loop_now_ms(sup->loop) + START_TROUBLE_MS;
-    ground_look(sup);
+    upkeep_look(sup);
 }
 
-void ground_spool_renew(struct supervisor *sup)
+void upkeep_spool_renew(struct supervisor *sup)
 {
     struct error e;
     if (spool_renew(sup->spool, &e) != ERR_OK) {

@@ -1,4 +1,4 @@
-/* state_codec_past.c - what a stored state keeps of archived tasks: keys of submissions, outcomes, run lengths.
+/* state_codec_archived.c - what a stored state keeps of archived tasks: keys of submissions, outcomes, run lengths.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/must.h"
 #include "core/model/length.h"
