@@ -64,6 +64,7 @@ const struct command commands_config[] = {
      .complete = COMPLETE_FILES,
      .run = cmd_config_apply},
     {.name = "config show",
+     .args = "[flags]",
      .help = "the settings and objects of the server, and where each comes from",
      .more =
          "FROM is where a value comes from: default, file (the server's file), command line, or "
