@@ -4,7 +4,7 @@
   bench/pages.py [--nodes N] [--devices D] [--waiting N] [--finished N] [--streams N]
 
 WEIR_BIN names the program, HISTORY_FILL the generator of ended tasks (bench/history.c). Nodes are scripts
-(tests/api/server_process.py) that hold their streams open; the scheduler fills them. What a request costs the loop is its time
+(tests/api/server_process.py) that hold their streams open and say now and then that they live; the scheduler fills them. What a request costs the loop is its time
 less that of GET /whoami, which costs the loop next to nothing. Without Chromium the pages are left out.
 SPDX-License-Identifier: Apache-2.0
 """
@@ -17,6 +17,7 @@ import os
 import pathlib
 import resource
 import shutil
+import socket
 import statistics
 import subprocess
 import sys
@@ -29,6 +30,8 @@ sys.path += [str(ROOT / "tests" / "harness"), str(ROOT / "tests" / "api")]
 from server_process import FakeAgent, Server, Stream  # noqa: E402
 
 THREADS = 16
+HEART_S = 12
+HEARTS_A_WRITE = 50
 TASKS_A_CALL = 1000
 RUNS = 15
 HOME_MS = 10  # the loop draws Home itself: the median of its time
@@ -41,10 +44,40 @@ PATHS = ("whoami", "home", "map", "tasks?limit=100", "tasks?limit=100&state=fail
          "nodes?limit=200", "timeline", "timeline?by=user", "usage?by=day", "usage?by=user", "quotas?limit=300", "pools?limit=200")
 
 
-def agent(server, number, devices):
+def agent(server, number, devices, hearts=None):
     node = FakeAgent(server, f"n{number:05}", slots=devices)
     node.capacity.update({"devices": devices, "gpu_memory": 80 << 30})
-    return node.join().connect()
+    node.join().connect()
+    if hearts is not None:
+        hearts.agents.append(node)
+    return node
+
+
+class Hearts(threading.Thread):
+    """An empty report of each node each HEART_S, so that the server does not take the nodes for silent."""
+
+    def __init__(self, server):
+        super().__init__(daemon=True)
+        self.server, self.agents, self.done = server, [], threading.Event()
+
+    def request(self, node):
+        node.batch += 1
+        body = json.dumps({"epoch": node.epoch, "incarnation": node.incarnation, "batch": node.batch, "reports": []})
+        return (f"POST /api/v1/agent/reports HTTP/1.1\r\nHost: 127.0.0.1:{self.server.port}\r\nAuthorization: Bearer {node.credential}\r\n"
+                f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n{body}").encode()
+
+    def run(self):
+        wire = socket.create_connection(("127.0.0.1", self.server.port), timeout=60)
+        while not self.done.is_set():
+            begin, agents = time.monotonic(), list(self.agents)
+            for first in range(0, len(agents), HEARTS_A_WRITE):
+                some = agents[first:first + HEARTS_A_WRITE]
+                wire.sendall(b"".join(self.request(node) for node in some))
+                heard = b""
+                while heard.count(b'"acked"') < len(some):
+                    heard += wire.recv(1 << 16)
+            self.done.wait(max(0.1, begin + HEART_S - time.monotonic()))
+        wire.close()
 
 
 def submit(server, count, task):
@@ -208,8 +241,10 @@ def main():
         if words.finished:
             history(server, words.finished)
             print(f"{words.finished:,} ended tasks after {time.monotonic() - begin:.1f} s", flush=True)
+        hearts = Hearts(server)
+        hearts.start()
         with concurrent.futures.ThreadPoolExecutor(THREADS) as pool:
-            agents = list(pool.map(lambda n: agent(server, n, words.devices), range(words.nodes)))
+            agents = list(pool.map(lambda n: agent(server, n, words.devices, hearts), range(words.nodes)))
         print(f"{words.nodes:,} nodes after {time.monotonic() - begin:.1f} s", flush=True)
         submit(server, words.nodes * words.devices, {"command": ["x"], "resources": {"gpu": 1}})
         submit(server, words.waiting, {"command": ["x"], "resources": {"gpu": 1}})
@@ -223,6 +258,8 @@ def main():
         reached = answers(server) and reached
         if shutil.which("chromium"):
             reached = pages(server) and reached
+        hearts.done.set()
+        hearts.join()
         for one in agents:
             one.close()
         return 0 if reached else 1

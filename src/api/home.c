@@ -10,7 +10,8 @@
 #include "wire/task_json.h"
 
 enum {
-    HOME_SCAN_MAX = 20000,  /* live tasks looked at, from each end */
+    HOME_SCAN_MAX = 20000,  /* tasks looked at, for the caller's and for the oldest */
+    HOME_QUEUE_MAX = 1000,  /* tasks of a queue looked at, the first ones */
     HOME_TASKS_MAX = 12,    /* of the caller, in the answer */
     HOME_NOTES_MAX = 50,    /* of what needs attention */
     HOME_CLAIMS_MAX = 2000, /* waiting instances of one holder that are looked at */
@@ -101,21 +102,21 @@ static void pool_json(struct json_out *j, const struct core *core, const struct 
                  (size_t)(sum->oldest != NULL ? sum->oldest->id.v : 0));
 }
 
-/* Finds the task that has waited longest in each pool, among the oldest live tasks. */
-static void oldest_find(const struct core *core, struct home_pool *pools, size_t count)
+/* Finds the task that has waited longest in the queue of the pool, among the first of the queue. A task that only
+ * waits for others, or for a moment, is not in the queue and not counted as waiting. */
+static const struct task *oldest_find(const struct core *core, pool_id pool, size_t *looked)
 {
-    const struct task *task = query_task_next(core, (task_id){0});
-    for (size_t looked = 0; task != NULL && looked < HOME_SCAN_MAX; looked++) {
-        size_t i = 0;
-        while (task->state == TASK_PENDING && i < count && pools[i].row->id.v != task->pool.v) {
-            i++;
+    const struct task *oldest = NULL;
+    task_id id = query_queue_behind(core, pool, (struct queue_place){{0}});
+    for (size_t i = 0; id.v != 0 && i < HOME_QUEUE_MAX && *looked < HOME_SCAN_MAX; i++) {
+        ++*looked;
+        const struct task *task = query_task_in(core, pool, id);
+        if (oldest == NULL || task->queued_ms < oldest->queued_ms) {
+            oldest = task;
         }
-        if (task->state == TASK_PENDING && i < count &&
-            (pools[i].oldest == NULL || task->queued_ms < pools[i].oldest->queued_ms)) {
-            pools[i].oldest = task;
-        }
-        task = query_task_next(core, task->id);
+        id = query_queue_behind(core, pool, query_queue_place(task));
     }
+    return oldest;
 }
 
 /* ---- the caller's tasks ---- */
@@ -231,14 +232,15 @@ void home_show(struct call *call)
     struct home_pool *pools = arena_new(arena, struct home_pool, POOLS_MAX);
     const struct pool *row = NULL;
     size_t count = 0;
+    size_t looked = 0;
     while (count < POOLS_MAX &&
            (row = query_pool_next(core, row != NULL ? row->id : (pool_id){0})) != NULL) {
         if (!row->deleted) {
             pools[count] = (struct home_pool){.row = row};
+            pools[count].oldest = oldest_find(core, row->id, &looked);
             pool_sum(core, &pools[count++]);
         }
     }
-    oldest_find(core, pools, count);
     struct json_out j;
     call_json(call, &j);
     json_out_put(&j, "{seq:%lu,time:%td,name:%s,scope:%s,pools:[", query_seq(core),

@@ -7,6 +7,7 @@
 #include "core/core.h"
 #include "io/http_server.h"
 #include "io/x509_make.h"
+#include "spec/server_settings.h"
 #include "store/store.h"
 
 #include <sys/queue.h>
@@ -59,6 +60,17 @@ struct host_numbers {
     int64_t started_ms;
 };
 
+/* The server's file, as the file is now, and the settings that the server runs with. Everything lives in the arena
+ * of the question. */
+struct host_config {
+    const char *path; /* NULL: the server has no file */
+    struct str text;  /* of the file */
+    const struct server_file
+        *file;           /* NULL: there is none, or `problem` says why it cannot be read */
+    const char *problem; /* NULL: none */
+    struct server_settings settings; /* where each comes from */
+};
+
 struct api_host {
     void *ctx;
 
@@ -105,6 +117,7 @@ struct api_host {
     /* What attempts use now. NULL: the host does not know. */
     const struct use_table *(*uses)(void *ctx);
     void (*numbers)(void *ctx, struct host_numbers *ret);
+    void (*config)(void *ctx, struct arena *arena, struct host_config *ret);
 
     /* An agent's hello and an agent's reports. The host answers the call. The credential was
      * checked: call->name is the node. */

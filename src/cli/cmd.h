@@ -115,6 +115,7 @@ enum err cmd_data_config_text(const char *path, struct buf *out, struct error *e
 int cmd_data_config_load(struct cli *cli, const char *path, struct buf *text);
 int cmd_config_diff(struct cli *cli);
 int cmd_config_apply(struct cli *cli);
+int cmd_config_show(struct cli *cli);
 int cmd_config_import(struct cli *cli);
 int cmd_data_state_export(struct cli *cli);
 int cmd_data_db_backup(struct cli *cli);

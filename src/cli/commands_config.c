@@ -63,6 +63,16 @@ const struct command commands_config[] = {
      .args_max = 1,
      .complete = COMPLETE_FILES,
      .run = cmd_config_apply},
+    {.name = "config show",
+     .args = "[flags]",
+     .help = "the settings and objects of the server, and where each comes from",
+     .more =
+         "FROM is where a value comes from: default, file (the server's file), command line, or "
+         "API for an\n"
+         "object that a person or a program has made. Wants an administrator's token.",
+     .examples = "weir config show\nweir config show --json",
+     .groups = {flags_json},
+     .run = cmd_config_show},
     {.name = "config import",
      .args = "determined FILE",
      .help = "print the pools of Determined's master configuration as a server file",

@@ -103,6 +103,34 @@ static void host_numbers(void *ctx, struct host_numbers *ret)
     ret->connections = server->http != NULL ? http_server_connections(server->http) : 0;
 }
 
+/* Reads the file again: what it says counts from the next start or SIGHUP on. */
+static void host_config(void *ctx, struct arena *arena, struct host_config *ret)
+{
+    const struct server *server = ctx;
+    const struct server_options *o = &server->o;
+    struct server_file *file = arena_new(arena, struct server_file, 1);
+    struct error e;
+    const char *report = NULL;
+    *ret = (struct host_config){.path = o->config, .text = {"", 0}};
+    server_settings_init(&ret->settings, &o->file, arena);
+    server_settings_flag(&ret->settings, "listen", o->listen);
+    server_settings_flag(&ret->settings, "data", o->dir != o->file.data_dir ? o->dir : NULL);
+    server_settings_flag(&ret->settings, "tls.cert",
+                         o->tls_cert != o->file.tls_cert ? o->tls_cert : NULL);
+    server_settings_flag(&ret->settings, "tls.key",
+                         o->tls_key != o->file.tls_key ? o->tls_key : NULL);
+    server_settings_flag(&ret->settings, "insecure_listen", o->insecure_listen ? "yes" : NULL);
+    if (o->config == NULL) {
+        return;
+    }
+    if (server_options_text(o->config, arena, &ret->text, &e) == ERR_OK &&
+        server_options_file(o->config, arena, file, &report, &e) == ERR_OK) {
+        ret->file = file;
+    } else {
+        ret->problem = arena_str(arena, report != NULL ? report : e.text);
+    }
+}
+
 static void host_agent_stream(void *ctx, struct call *call)
 {
     struct server *server = ctx;
@@ -146,6 +174,7 @@ void server_host_init(struct server *server)
         .compute = host_compute,
         .uses = host_uses,
         .numbers = host_numbers,
+        .config = host_config,
         .agent_stream = host_agent_stream,
         .agent_reports = host_agent_reports,
         .agent_connected = host_agent_connected,

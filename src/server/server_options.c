@@ -17,7 +17,8 @@ static const char usage[] =
     "use: weir server --config FILE | --dir DIR [--listen ADDRESS:PORT] [--ready-fd N] "
     "[--tls-cert FILE --tls-key FILE] [--insecure-listen] [--socket FILE]";
 
-static enum err text_read(const char *path, struct arena *arena, struct str *ret, struct error *e)
+enum err server_options_text(const char *path, struct arena *arena, struct str *ret,
+                             struct error *e)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) {
@@ -48,7 +49,7 @@ enum err server_options_file(const char *path, struct arena *arena, struct serve
 {
     struct str text;
     struct problems problems;
-    enum err r = text_read(path, arena, &text, e);
+    enum err r = server_options_text(path, arena, &text, e);
     if (r == ERR_OK) {
         r = server_file_read(text, path, arena, ret, &problems, e);
         *report = r != ERR_OK ? problem_report(&problems, path, text, arena) : NULL;
@@ -172,8 +173,10 @@ enum err server_options_read(int argc, char **argv, struct arena *arena, struct 
     if (r != ERR_OK) {
         return r;
     }
-    *ret = (struct server_options){
-        .config = raw.config, .ready_fd = -1, .insecure_listen = raw.insecure_listen};
+    *ret = (struct server_options){.config = raw.config,
+                                   .listen = raw.listen,
+                                   .ready_fd = -1,
+                                   .insecure_listen = raw.insecure_listen};
     server_file_init(&ret->file);
     if (raw.config != NULL) {
         r = server_options_file(raw.config, arena, &ret->file, &ret->report, e);

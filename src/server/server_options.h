@@ -16,6 +16,7 @@ struct server_options {
     int inherited;        /* above 0: the parent gave a socket that listens (LISTEN_FDS) */
     const char *report;   /* the problems of the file, as text; NULL: none */
     bool insecure_listen; /* plain HTTP is allowed beyond loopback */
+    const char *listen;   /* as the command line says it; NULL: it does not */
     const char *socket;   /* path of the socket for commands on this machine; NULL: none */
     const char *tls_cert; /* paths; NULL: D/tls/server.pem and D/tls/server.key, where they exist */
     const char *tls_key;
@@ -24,6 +25,10 @@ struct server_options {
 /* ERR_USAGE, or the error in the file, with all problems in `ret->report`. Everything lives in the arena. */
 must_use enum err server_options_read(int argc, char **argv, struct arena *arena,
                                       struct server_options *ret, struct error *e);
+
+/* The text of the file. */
+must_use enum err server_options_text(const char *path, struct arena *arena, struct str *ret,
+                                      struct error *e);
 
 /* Reads the file again, for SIGHUP. `*report` is set where the file has problems. */
 must_use enum err server_options_file(const char *path, struct arena *arena,

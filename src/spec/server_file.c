@@ -9,6 +9,7 @@
 #include "spec/fields.h"
 #include "spec/flavor_spec.h"
 #include "spec/pool_spec.h"
+#include "spec/server_settings.h"
 
 #include <string.h>
 
@@ -486,6 +487,7 @@ enum err server_file_read(struct str text, const char *name, struct arena *arena
     server_file_init(&file);
     const struct doc_value v = {.in = &in, .doc = doc};
     (void)fields_read(&v, server_fields, &file);
+    file.said = server_settings_said(doc);
     references_check(&v, &file);
     if (file.lost_after_ms < 1000) {
         fields_problem_in(&v, "lost_after", "at least 1s is wanted");

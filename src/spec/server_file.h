@@ -46,6 +46,7 @@ struct server_file {
     struct server_qarnot qarnot;
     const char *
         ec2_credentials; /* path of a file, or address of a metadata service; "": the environment has them */
+    uint32_t said;            /* which settings the file names (server_settings.h) */
     int64_t tls_node_life_ms; /* how long a node's certificate is valid; a day by default */
 };
 

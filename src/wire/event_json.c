@@ -100,6 +100,36 @@ static void submitted_json(struct json_out *j, const struct core *core, const st
     part_json_request(j, core, fact->task_submitted.request);
 }
 
+/* What the quota says from now on; `row` NULL: the defaults. A resource that is not named has its defaults again. */
+static void quota_json(struct json_out *j, const struct core *core, const struct quota_row *row)
+{
+    json_out_key(j, "resources");
+    json_out_object(j);
+    for (uint32_t i = 0; row != NULL && i < row->term_count; i++) {
+        const struct quota_term *term = &row->terms[i];
+        const resource_id resource = term->resource;
+        json_out_key(j, query_resource_name(core, resource));
+        json_out_object(j);
+        if (term->guaranteed != QUOTA_UNSET) {
+            part_json_bound(j, "guaranteed", resource, term->guaranteed);
+        }
+        part_json_bound(j, "limit", resource, term->limit);
+        json_out_kv_milli(j, "weight", term->weight);
+        json_out_end(j);
+    }
+    json_out_end(j);
+}
+
+static void node_edit_json(struct json_out *j, const struct node_edit *edit)
+{
+    if ((edit->fields & NODE_EDIT_DRAIN) != 0) {
+        json_out_kv_bool(j, "draining", edit->drain);
+    }
+    if ((edit->fields & NODE_EDIT_LABELS) != 0) {
+        part_json_labels(j, "labels", edit->labels, edit->label_count);
+    }
+}
+
 /* Writes what no single row of the fact says. */
 static void more_json(struct json_out *j, const struct core *core, const struct fact *fact)
 {
@@ -107,6 +137,10 @@ static void more_json(struct json_out *j, const struct core *core, const struct 
         submitted_json(j, core, fact);
     } else if (fact->type == FACT_EVICTED) {
         explain_json_eviction(j, core, &fact->evicted.why);
+    } else if (fact->type == FACT_QUOTA_SET) {
+        quota_json(j, core, fact->quota_set.row);
+    } else if (fact->type == FACT_NODE_EDITED) {
+        node_edit_json(j, &fact->node_edited.edit);
     } else if (fact->type == FACT_ATTEMPT_STARTED) {
         json_out_kv_bool(j, "workdir_used", !fact->attempt_started.workdir_missed);
     } else if (fact->type == FACT_TASK_MOVED) {

@@ -55,14 +55,18 @@ void use_table_put(struct use_table *table, const struct attempt_use *sample)
         use = xcalloc(1, sizeof *use);
         *use = *sample;
         use->cpu_milli = -1;
+        use->busy_ms = sample->heard_ms;
         (void)map_put(table->uses, &use->key, sizeof use->key, use);
         return;
     }
     const int64_t ms = sample->at_ms - use->at_ms;
     const int64_t cpu_ms = sample->cpu_ms - use->cpu_ms;
     const int64_t before = use->cpu_milli;
+    const int64_t busy_ms = use->busy_ms;
     *use = *sample;
     use->cpu_milli = ms > 0 && cpu_ms >= 0 ? cpu_ms * 1000 / ms : before;
+    const bool works = use->cpu_milli >= USE_BUSY_MILLI || use->gpu_milli >= USE_BUSY_MILLI;
+    use->busy_ms = works ? sample->heard_ms : busy_ms;
 }
 
 void use_table_drop(struct use_table *table, struct attempt_key key)

@@ -12,6 +12,7 @@
 enum {
     USE_TABLE_MAX = 100000,   /* attempts; more are not kept */
     USE_STALE_MS = 5 * 60000, /* a figure that was not renewed for so long is dropped */
+    USE_BUSY_MILLI = 10,      /* a hundredth of a core, or of a device: less is no work */
 };
 
 struct attempt_use {
@@ -24,6 +25,8 @@ struct attempt_use {
     int64_t memory_peak_bytes;
     int64_t gpu_milli; /* how busy its devices are together, in thousandths of one; -1: unknown */
     int64_t gpu_memory_bytes; /* memory in use of its devices; -1: unknown */
+    int64_t
+        busy_ms; /* server time of the last sample with work in it, or of the first; set by the table */
 };
 
 struct use_table;

@@ -50,6 +50,20 @@ def test_home_names_the_longest_wait_and_shows_nobody_elses_tasks(server):
     agent.close()
 
 
+def test_the_longest_wait_is_of_what_is_counted_as_waiting(server):
+    agent = FakeAgent(server, "n1", slots=2).join().connect()
+    runs = server.submit({"command": ["x"], "resources": {"slots": 1}})[0]
+    after = server.submit({"command": ["x"], "resources": {"slots": 1}, "depends_on": [runs]})[0]
+    pool = server.get("home")["pools"][0]
+    assert (pool["waiting"], pool["oldest_task"], pool["oldest_wait"]) == (0, None, None)  # it waits for a task, not for a place
+    partly = server.submit({"command": ["x"], "instances": 3, "resources": {"slots": 1}})[0]
+    pool = server.get("home")["pools"][0]
+    assert (pool["waiting"], pool["running"], pool["oldest_task"]) == (1, 2, partly)
+    assert pool["oldest_wait"] == server.get(f"tasks/{partly}")["queued_at"]
+    assert server.get(f"tasks/{after}")["state"] == "pending"
+    agent.close()
+
+
 def test_the_map_has_every_device_and_its_task(server):
     capacity = {"devices": 4, "gpu_memory": 16 << 30}
     agent = FakeAgent(server, "g1", slots=4)

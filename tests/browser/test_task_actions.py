@@ -85,6 +85,16 @@ def test_a_task_is_paused_activated_changed_and_retried(weir_here, tab_of):
     weir_here.weir("kill", again, "--yes")
 
 
+def test_a_running_task_shows_what_it_uses_of_what_it_holds(weir_here, tab_of):
+    number = submitted(weir_here, "--cpu", "0.5", "--memory", "64Mi", "--", "sh", "-c", "while :; do :; done")
+    reach(weir_here, number, "running")
+    page = tab_of(weir_here).open(f"/tasks/{number}")
+    page.wait_for_selector("[data-now] >> text=of memory of 64 MiB", timeout=60000)
+    page.wait_for_function("() => /[1-9]/.test(document.querySelector('[data-now] b')?.innerText ?? '')", timeout=60000)  # cores, not only what it holds
+    assert "of 0.5 cores" in page.inner_text("[data-now]")
+    weir_here.weir("kill", number, "--yes")
+
+
 def test_a_staged_task_is_queued_and_run_with_changes(weir_here, tab_of):
     number = submitted(weir_here, "--stage", "--name", "later", "--", "sleep", "300")
     tab = tab_of(weir_here)

@@ -87,6 +87,19 @@ def test_looks_and_keys(used, tab_of):
     check_focus(page)
 
 
+def test_who_holds_and_idles_is_named(weir, tab_of):
+    weir.submit("sleep", "1000", name="dozes")
+    weir.wait_state(1, "running")
+    weir.wait_until(lambda: weir.task(1)["attempts"][0]["use"] is not None, "a word of the node about the task")
+    tab = tab_of(weir)
+    # The server is asked for those who have just begun to idle, not for those of five minutes.
+    tab.page.route("**/usage/idle", lambda route: route.continue_(url=route.request.url + "?seconds=0"))
+    page = tab.open("/usage")
+    assert "dozes" in row_of(page, "1.0")
+    wait_for_texts(page, ["Held and idle", "1 slot"])
+    check_page(page)
+
+
 def test_a_server_on_which_nothing_ran_says_so(weir, tab_of):
     page = tab_of(weir).open("/usage")
     wait_for_texts(page, ["No task used anything in this time", "No attempt has ended on this server yet"])

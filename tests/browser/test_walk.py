@@ -88,6 +88,9 @@ def test_04_how_much_of_the_guarantee_of_nlp_is_lent(walk):
     walk.link("Levels", "nav")
     walk.page.wait_for_selector("[data-account=nlp]")
     walk.reads(re.compile(r"nlp.*8 of 10.*2 lent"), "vision borrows 2")
+    basin = walk.page.locator(".card:has([data-account=nlp])").filter(has_text="vision borrows 2")
+    assert basin.locator("svg.levels-flows[data-flows='1'] path.levels-flow-line").count() == 1
+    assert basin.locator("svg.levels-flows text").text_content() == "2"
 
 
 def test_05_why_does_the_pool_cloud_not_grow(walk):
@@ -110,7 +113,7 @@ def test_08_where_could_a_task_with_two_gpus_start_now(walk):
 
 
 def test_09_who_changed_the_quota_of_speech(walk):
-    walk.link("Admin", "nav").button("Changes by people").reads(re.compile(r"set a quota in pool a100 project speech\s+user:root"))
+    walk.link("Admin", "nav").button("Changes by people").reads(re.compile(r"set a quota in pool a100 of speech slots: guaranteed 8, limit 16, weight 1\s+user:root"))
 
 
 def test_10_what_is_lost_when_n7_is_drained_at_once(walk, company):

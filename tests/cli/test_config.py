@@ -142,3 +142,19 @@ def test_a_wrong_file_names_its_places_and_is_not_sent(weir, config):
     answer = weir.api("POST", "config", "pools: [{name: 7, x: 1}]")
     assert answer.status == 400 and "file:1:" in answer.json["error"]["message"]
     assert weir.weir("config", "diff", weir.root / "missing.yaml", check=False).returncode == 3
+
+
+def test_show_says_what_the_server_runs_with_and_from_where(weir):
+    shown = weir.weir("config", "show")
+    lines = [line.split() for line in shown.stdout.splitlines()]
+    assert lines[0] == ["KIND", "NAME", "VALUE", "FROM"]
+    assert ["setting", "retention.tasks", "90d", "default"] in lines
+    assert ["pool", "default", "built", "in"] in lines
+    assert any(line[:2] == ["setting", "data"] and line[2:] == [str(weir.dir), "command", "line"] for line in lines), shown.stdout
+    assert "the server has no file" in shown.stderr
+    answer = json.loads(weir.weir("config", "show", "--json").stdout)
+    assert {i["name"] for i in answer["items"] if i["kind"] == "setting"} == {line[1] for line in lines if line[0] == "setting"}
+    status, text = weir.terminal("config", "show", "--color", "never", columns=80).finish()
+    assert status == 0 and all(len(line) <= 80 for line in text.splitlines()), text
+    weir.weir("pool", "create", "burst")
+    assert ["pool", "burst", "API"] in [line.split() for line in weir.weir("config", "show").stdout.splitlines()]

@@ -32,6 +32,11 @@ static const struct task_spec task_spec = {.kind = TASK_SHELL,
                                            .project = "default",
                                            .priority = 99,
                                            .instances = 10};
+static const struct quota_row quota_row = {
+    .term_count = 2,
+    .terms = {
+        {.resource = {RESOURCE_SLOTS}, .guaranteed = QUOTA_UNSET, .limit = 8000, .weight = 2000},
+        {.resource = {RESOURCE_MEMORY}, .guaranteed = 1 << 30, .limit = QUOTA_UNLIMITED}}};
 static const struct request request = {.slots_milli = 1500, .cpu_milli = -1, .memory_bytes = 5};
 static const struct reservation reservations[] = {{{11}, 1700000000000, true}, {{12}, 0, false}};
 
@@ -82,7 +87,7 @@ static const struct fact facts[] = {
     {.type = FACT_ACCOUNT_SET, .account_set = {{7}, {1}, &account_spec}},
     {.type = FACT_ACCOUNT_DELETED, .account_deleted = {{1}}},
     {.type = FACT_ACCOUNT_DELETED, .account_deleted = {{99}}},
-    {.type = FACT_QUOTA_SET, .quota_set = {{2}, {2}, NULL}},
+    {.type = FACT_QUOTA_SET, .quota_set = {{2}, {2}, &quota_row}},
     {.type = FACT_CLAIMED, .allocated = {KEY, {1}, 1, 0, 1500, 0, 0}},
     {.type = FACT_CLAIM_DROPPED, .claim_dropped = {{12}, 3}},
     {.type = FACT_EVICTED,

@@ -14,6 +14,7 @@ export interface Eviction { at: string; index: number; rule: string; claimant?: 
 export interface Attempt {
   key: string; index: number; instance: number; attempt: number; state: string; node: string | null; devices: number[]; cause: string; exit_code: number | null;
   message: string | null; why: string | null; workdir_used: boolean; allocated_at: Time; started_at: Time; checkpoint_at: Time; ended_at: Time; cpu_ms: number | null; memory_peak: number | null; again: boolean;
+  holds?: { slots: number; cpu: number; memory: number }; use?: { at: string; cpu_ms: number; memory: number; memory_peak: number; cpu: number | null; gpu: number | null; gpu_memory: number | null } | null;
 }
 export interface Task {
   id: number; name: string; kind: string; state: TaskState; user: string; project: string; pool: string; pools: string[]; command: string[]; env: Record<string, string>; workdir: string; image: string;

@@ -1,6 +1,6 @@
 // events.tsx - what happened, who did it, and by which rule. SPDX-License-Identifier: Apache-2.0
 import { useEffect, useState } from 'preact/hooks';
-import { bytes, duration, num, plural } from '../lib/format';
+import { amount, bytes, duration, num, plural } from '../lib/format';
 import { on, onReset, pastEvents, type Ev } from '../lib/live';
 import { Button, NodeLink, PoolLink, TaskLink, Time } from './base';
 
@@ -39,8 +39,18 @@ const WORDS: Record<string, string> = {
 
 const HIDDEN = new Set(['seq', 'time', 'type', 'actor', 'cause', 'task', 'pool', 'node', 'message', 'incarnation', 'work_lost', 'resource', 'victim', 'taker', 'at', 'index', 'rule', 'claimant', 'epoch', 'key', 'workdir_used', 'again', 'user', 'project', 'kind']);
 
+type Quota = Record<string, { guaranteed?: number | null; limit: number | null; weight: number }>;
+
+/** What a quota says from then on. */
+function quotaText(q: Quota): string {
+  return Object.entries(q).map(([r, a]) => `${r}: guaranteed ${a.guaranteed === undefined ? 'by default' : amount(r, a.guaranteed)}, limit ${amount(r, a.limit)}, weight ${num(a.weight)}`).join('; ') || 'the defaults again';
+}
+
 /** A field of an event in words; '' where the words of the event say it already. */
 function fieldText(e: Ev, k: string, v: unknown): string {
+  if (k === 'resources') return e.type === 'quota-set' ? quotaText(v as Quota) : '';
+  if (k === 'labels') return `labels ${Object.entries(v as Record<string, string>).map(([name, value]) => `${name}=${value}`).join(' ') || 'none'}`;
+  if (k === 'draining' || k === 'locked') return v ? k : `no longer ${k}`;
   if (k === 'slots') return plural(Number(v), 'slot');
   if (k === 'cpu') return plural(Number(v), 'core');
   if (k === 'cpu_ms') return `${duration(Number(v))} on a core`;
@@ -52,11 +62,12 @@ function fieldText(e: Ev, k: string, v: unknown): string {
 
 function detail(e: Ev): string {
   if (typeof e.message === 'string' && e.message) return e.message;
-  return Object.entries(e).filter(([k, v]) => !HIDDEN.has(k) && v !== '' && v !== null && v !== undefined && typeof v !== 'object').map(([k, v]) => fieldText(e, k, v)).filter(Boolean).join(', ')
-    + (!e.type.startsWith('task-') && e.project ? ` project ${e.project}` : '')
+  return Object.entries(e).filter(([k, v]) => !HIDDEN.has(k) && !(k === 'department' && e.type === 'quota-set') && v !== '' && v !== null && v !== undefined && (typeof v !== 'object' || OBJECTS.has(k))).map(([k, v]) => fieldText(e, k, v)).filter(Boolean).join(', ')
+    + (!e.type.startsWith('task-') && e.project && e.type !== 'quota-set' ? ` project ${e.project}` : '')
     + (Array.isArray(e.devices) && e.devices.length ? `, devices ${e.devices.join(', ')}` : '');
 }
 
+const OBJECTS = new Set(['resources', 'labels']); // fields with an object that has words of its own
 const FIRST = 40;
 
 /** Newest first. `cause` has the rule by which something happened. */
@@ -76,6 +87,7 @@ export function EventList({ events, ready, cut, show, empty = 'Nothing has happe
               {show?.includes('task') && e.task !== undefined && <> <TaskLink id={e.task} /></>}
               {show?.includes('pool') && e.pool && <> {e.type.startsWith('pool') ? 'pool' : 'in pool'} <PoolLink name={e.pool} /></>}
               {(show?.includes('node') || e.type === 'allocated') && e.node && <> on <NodeLink name={e.node} /></>}
+              {e.type === 'quota-set' && (e.project || e.department) && <> of <b>{String(e.project ?? e.department)}</b></>}
               {typeof e.rule === 'string' && <> by rule <code>{e.rule}</code></>}{typeof e.claimant === 'number' && <> for <TaskLink id={e.claimant} /></>}
               {detail(e) && <span class="faint event-detail"> {detail(e)}</span>}
             </span>

@@ -1,6 +1,6 @@
 // admin.tsx - tokens, changes by people, the server file, and how the server is. Users and roles will stand here.
 // SPDX-License-Identifier: Apache-2.0
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { api, ApiError, call } from '../lib/api';
 import { weir } from '../lib/cli';
 import { absolute, duration, now, num, plural } from '../lib/format';
@@ -14,7 +14,7 @@ import { DryRunView } from '../ui/dryrun';
 import { EventList } from '../ui/events';
 import { Table, type Column } from '../ui/table';
 
-const TABS: [string, string][] = [['tokens', 'Tokens'], ['changes', 'Changes by people'], ['config', 'Server file'], ['health', 'Health']];
+const TABS: [string, string][] = [['tokens', 'Tokens'], ['changes', 'Changes by people'], ['config', 'Configuration'], ['health', 'Health']];
 
 function Frame({ at, children }: { at: string; children: preact.ComponentChildren }) {
   return <><Head title="Administration" /><Tabs label="Administration" items={TABS} now={at} pick={(key) => go(`/admin/${key}`)} />{children}</>;
@@ -62,8 +62,8 @@ export function TokensView() {
     { key: 'scope', title: 'Scope', cell: (t) => <Chip>{t.scope}</Chip> },
     { key: 'made', title: 'Made', hide: 's', num: true, cell: (t) => <Time at={t.created_at} /> },
     { key: 'ends', title: 'Ends', hide: 's', num: true, cell: (t) => <Time at={t.expires_at} empty="never" /> },
-    { key: 'uses', title: 'Joins left', hide: 'm', num: true, cell: (t) => (t.uses === undefined ? '' : num(t.uses)) },
-    { key: 'act', title: '', cell: (t) => <Button small kind="danger" aria-label={`Revoke ${t.name} ${t.id}`} onClick={() => ask({ title: `Revoke the token of ${t.name}?`, verb: 'Revoke', danger: true, dry: false, text: <p>Whoever uses it is refused from now on, and its streams are cut.</p>, command: weir('token', 'delete', t.id), calls: [{ method: 'DELETE', path: `/tokens/${encodeURIComponent(t.id)}` }], done: tokens.reload })}>Revoke</Button> },
+    ...(group === 'join' ? [{ key: 'uses', title: 'Joins left', hide: 'm', num: true, cell: (t: Token) => (t.uses === undefined ? '' : num(t.uses)) } as Column<Token>] : []),
+    { key: 'act', title: '', num: true, cell: (t) => <Button small kind="danger" aria-label={`Revoke ${t.name} ${t.id}`} onClick={() => ask({ title: `Revoke the token of ${t.name}?`, verb: 'Revoke', danger: true, dry: false, text: <p>Whoever uses it is refused from now on, and its streams are cut.</p>, command: weir('token', 'delete', t.id), calls: [{ method: 'DELETE', path: `/tokens/${encodeURIComponent(t.id)}` }], done: tokens.reload })}>Revoke</Button> },
   ];
   return (
     <Frame at="tokens">
@@ -105,6 +105,8 @@ export function ChangesView() {
 
 interface Change { do: string; kind: string; name: string; pool: string | null; before: unknown; after: unknown; tasks: number; refusal: string | null }
 interface Plan { applied: boolean; changes: Change[]; refused: number; extras: { kind: string; name: string; pool: string | null; tasks: number }[]; effects: DryRun | null }
+interface Config { path: string | null; problem: string | null; text: string | null; items: { kind: string; name: string; value: string | null; origin: string }[]; more: number }
+type Item = Config['items'][number];
 const SAMPLE = `# pools, departments, projects and quotas, as in server.yaml\npools:\n  - name: default\n`;
 
 /** Names of what differs between two objects. */
@@ -114,8 +116,43 @@ function different(a: unknown, b: unknown): string[] {
   return [...new Set([...Object.keys(x), ...Object.keys(y)])].filter((k) => JSON.stringify(x[k]) !== JSON.stringify(y[k])).map((k) => `${k}: ${k in x ? JSON.stringify(x[k]) : '–'} → ${k in y ? JSON.stringify(y[k]) : '–'}`);
 }
 
+const SETTINGS: Column<Item>[] = [
+  { key: 'name', title: 'Setting', grow: true, cell: (i) => <div class="two"><span>{i.name}</span>{i.value ? <code>{i.value}</code> : <span class="faint">none</span>}</div> },
+  { key: 'origin', title: 'From', cell: (i) => <Chip>{i.origin}</Chip> },
+];
+const KIND_OF: Record<string, string> = { pool: 'Pools', flavor: 'Flavors', department: 'Departments', project: 'Projects' };
+
+/** What the server runs with: each setting and object, and where it comes from. */
+function Origins({ config }: { config: Config }) {
+  const objects = config.items.filter((i) => i.kind !== 'setting');
+  return (
+    <div class="cols">
+      <Card title="Settings" side={<span class="faint">{config.path ? <>file <code>{config.path}</code></> : 'the server has no file'}</span>}>
+        {config.problem && <p class="note bad">The server would not take its file now: {config.problem}</p>}
+        <Table label="Settings" columns={SETTINGS} rows={config.items.filter((i) => i.kind === 'setting')} id={(i) => i.name} />
+      </Card>
+      <Card title="Objects">
+        {Object.entries(KIND_OF).map(([kind, title]) => {
+          const of = objects.filter((i) => i.kind === kind);
+          return of.length > 0 && <div key={kind} class="two"><h3>{title}</h3><ul class="side">{of.map((i) => <li key={i.name} class="chip" title={`${i.name}: ${i.origin}`}>{i.name} <span class="faint">{i.origin}</span></li>)}</ul></div>;
+        })}
+        {config.more > 0 && <p class="faint">and {num(config.more)} more</p>}
+        <p class="faint">file: named in the server’s file, which has the last word at each start. API: made by a person or a program.</p>
+        <Command text="weir config show" />
+      </Card>
+    </div>
+  );
+}
+
 export function ConfigView() {
-  const [text, setText] = useState(SAMPLE);
+  const config = useLive<Config>('/config', (e) => /^(pool-set|pool-deleted|account-|flavor-)/.test(e.type));
+  const [text, setText] = useState('');
+  const begun = useRef(false);
+  useEffect(() => {
+    if (!config.data || begun.current) return;
+    begun.current = true;
+    setText(config.data.text ?? SAMPLE);
+  }, [config.data]);
   const [prune, setPrune] = useState(false);
   const [plan, setPlan] = useState<Plan | null>(null);
   const [error, setError] = useState<ApiError | null>(null);
@@ -127,6 +164,8 @@ export function ConfigView() {
   };
   return (
     <Frame at="config">
+      <ErrorBox error={config.error} retry={config.reload} />
+      {config.data && <Origins config={config.data} />}
       <div class="cols">
         <Card title="Server file">
           <Field label="The file" hint="Nothing is changed until you say so: look first. All changes are made, or none.">{(id) => <textarea id={id} name="config" rows={16} value={text} spellcheck={false} onInput={(e) => { setText(e.currentTarget.value); setPlan(null); }} />}</Field>
@@ -168,7 +207,7 @@ export function HealthView() {
     <Frame at="health">
       <ErrorBox error={status.error} retry={status.reload} />
       {s && (
-        <div class="cols">
+        <div class="cols four">
           <Card title="Server" side={<StateChip state={s.writable ? 'stores changes' : 'cannot store changes'} tone={s.writable ? 'up' : 'bad'} />}>
             {s.problem && <p class="note bad">{s.problem}</p>}
             <Facts rows={[['Version', s.version], ['Id', <code>{s.server}</code>], ['Runs for', <>{duration(now.value - new Date(s.started_at).getTime())}, since {absolute(s.started_at)}</>], ['Start number', num(s.epoch)], ['Facts', num(s.seq)], ['Clock', `${duration(Math.abs(status.at - new Date(s.time).getTime()))} from that of this page`], ['Certificate', s.certificate_until ? <Time at={s.certificate_until} /> : 'none: plain HTTP']]} />

@@ -11,7 +11,7 @@ import { Table } from '../ui/table';
 
 interface Slots { total: number; used: number; reserved: number; free: number; draining: number; broken: number; coming: number }
 interface HomePool {
-  name: string; title: string; paused: boolean; state: string; health: string; reason: string; slots: Slots; nodes: { total: number; up: number; coming: number; lost: number };
+  name: string; title: string; provider: string; paused: boolean; state: string; health: string; reason: string; slots: Slots; nodes: { total: number; up: number; coming: number; lost: number };
   waiting: number; running: number; oldest_wait: Time; oldest_task: number | null;
 }
 interface Home {
@@ -37,12 +37,15 @@ export function capacity(p: Pool): Part[] {
   ];
 }
 
+/** Nothing is there and nothing wants to be: such a pool comes last. */
+function idle(p: HomePool): boolean { return p.nodes.total + p.nodes.coming + p.waiting + p.running === 0; }
+
 function PoolCard({ p }: { p: HomePool }) {
   return (
     <section class="card pool-card" data-pool={p.name} aria-label={`Pool ${p.name}`}>
       <header class="card-head">
         <h2><PoolLink name={p.name} /></h2>
-        <div class="side">{p.paused && <StateChip state="paused" />}<StateChip state={p.health} tone={p.health === 'running' ? 'up' : p.health} /></div>
+        <div class="side">{p.paused && <StateChip state="paused" />}{p.provider === 'static' && idle(p) ? <StateChip state="no nodes" tone="empty" /> : <StateChip state={p.health} tone={p.health === 'running' ? 'up' : p.health} />}</div>
       </header>
       {p.title && <p class="faint">{p.title}</p>}
       {p.slots.total + p.slots.coming > 0 ? <Bar parts={conditions(p.slots)} unit="slots" /> : <p class="faint">{p.nodes.total > 0 ? 'no slots' : 'no nodes'}</p>}
@@ -106,7 +109,7 @@ export function HomeView() {
           {h.attention_more > 0 && <p class="faint">and {num(h.attention_more)} more</p>}
         </section>
       )}
-      {h && <div class="grid pools">{h.pools.map((p) => <PoolCard key={p.name} p={p} />)}</div>}
+      {h && <div class="grid pools">{[...h.pools].sort((a, b) => Number(idle(a)) - Number(idle(b))).map((p) => <PoolCard key={p.name} p={p} />)}</div>}
       {h && ended.data && tasks.length === 0 && sum('running') + sum('waiting') === 0 ? <First pools={h.pools} /> : (
         <Card title="My tasks" side={<><span class="faint">{h && `${num(h.mine.running)} running, ${num(h.mine.waiting)} waiting`}</span><a href={href('/tasks', { user: me.value?.name })}>All of mine</a></>}>
           {h && ended.data && <Table label="My tasks" rows={tasks} id={(t) => t.id} columns={taskColumns({ user: false, ran: false })}

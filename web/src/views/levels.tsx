@@ -8,6 +8,7 @@ import { href, useQuery } from '../lib/router';
 import type { Page, Pool } from '../lib/types';
 import { Button, Card, Empty, ErrorBox, Field, Head } from '../ui/base';
 import { ask, Dialog } from '../ui/dialog';
+import { flowsOf, Flows } from './levels_flow';
 import './levels.css';
 
 interface Line {
@@ -126,11 +127,13 @@ function Basin({ lines, pool, resource, pond, edit }: { lines: Line[]; pool: str
   const sum = (f: (l: Line) => number) => projects.reduce((total, l) => total + f(l), 0);
   const takers = projects.filter((l) => l.borrowed > 0).sort((a, b) => b.borrowed - a.borrowed);
   const givers = projects.filter((l) => lentOf(l, pond.free, pond.borrowed)[1] > 0);
+  const flows = flowsOf(new Map(givers.map((l) => [l.account, lentOf(l, pond.free, pond.borrowed)[1]])), new Map(takers.map((l) => [l.account, l.borrowed])));
   return (
     <Card title={<><a href={href(`/pools/${encodeURIComponent(pool)}`)}>{pool}</a>{resource !== 'slots' && <> · {resource}</>}</>}
       side={<span class="faint">{amount(resource, sum((l) => l.allocated))} held, {amount(resource, pond.free)} free</span>}>
       {takers.length > 0 && <p class="levels-flow">{givers.length > 0 && <>{givers.map((l, i) => <span key={l.account}>{i > 0 && ', '}<b>{l.account}</b> ({lentText(l, pond)})</span>)} <span aria-hidden="true">→</span><span class="sr"> to </span> </>}{takers.map((l, i) => <span key={l.account}>{i > 0 && ', '}<b>{l.account}</b> borrows {amount(resource, l.borrowed)}</span>)}</p>}
-      <div class="levels-row">
+      <div class={`levels-row ${flows.length > 0 ? 'flowing' : ''}`}>
+        {flows.length > 0 && <Flows flows={flows} resource={resource} />}
         {departments.map((d) => (
           <section key={d.account} class="basin" aria-label={`Department ${d.account}`}>
             <Vessel l={d} scale={scale} pond={pond} edit={() => edit(d)} />

@@ -5,7 +5,7 @@ import { ago, byName, num, plural } from '../lib/format';
 import { go, useQuery } from '../lib/router';
 import { Button, Card, Command, Empty, ErrorBox, Head, NodeLink, PoolLink, Tabs, TaskLink } from '../ui/base';
 import { Table, type Column } from '../ui/table';
-import { colourOf, colours, draw, fit, hit, layout, paint, tally, type By, type Hit, type Look, type Tile, type View } from './map_draw';
+import { colourOf, colours, draw, fit, hit, layout, NEAREST, paint, tally, type By, type Hit, type Look, type Tile, type View } from './map_draw';
 import { devicesOf, Fleet, words, type MapNode, type Occupant } from './map_model';
 import './map.css';
 
@@ -60,9 +60,9 @@ function Canvas({ fleet, by, find, seek }: { fleet: Fleet; by: By; find: Look['f
   const drag = useRef<{ x: number; y: number; moved: boolean; v: View } | null>(null);
   const at = fleet.at.value;
   const most = Math.min(720, innerHeight * 0.64);
-  const aspect = size.w ? size.w / most : 2;
+  const width = size.w || 2 * most;
   const form = fleet.form.value;
-  const l = useMemo(() => layout(fleet, aspect), [form, aspect, fleet]);
+  const l = useMemo(() => layout(fleet, width, most), [form, width, most, fleet]);
   const count = l.tiles.length;
   const keys = useMemo(() => tally(fleet, by).map(([key]) => key).filter(Boolean), [at, by, fleet]);
   const v = view ?? (size.w ? fit(l, size.w, size.h) : { x: 0, y: 0, scale: 1 });
@@ -129,7 +129,7 @@ function Canvas({ fleet, by, find, seek }: { fleet: Fleet; by: By; find: Look['f
     e.stopPropagation();
   };
   return (
-    <div class="map-box" style={{ height: `${Math.round(Math.max(240, Math.min(most, l.h * Math.min(3, size.w / l.w))))}px` }}>
+    <div class="map-box" style={{ height: `${Math.round(Math.max(180, Math.min(most, l.h * Math.min(NEAREST, size.w / l.w))))}px` }}>
       <div class="map-tools" role="group" aria-label="Zoom">
         <Button small onClick={() => zoom(1.4)} aria-label="Nearer">+</Button>
         <Button small onClick={() => zoom(1 / 1.4)} aria-label="Farther">−</Button>
@@ -153,6 +153,18 @@ function Canvas({ fleet, by, find, seek }: { fleet: Fleet; by: By; find: Look['f
   );
 }
 
+/** The marks that have no colour of their own. */
+function Marks() {
+  return (
+    <ul class="map-legend" aria-label="Marks">
+      <li><span class="map-mark map-mark-gang" aria-hidden="true" />a gang</li>
+      <li><span class="map-mark map-mark-coming" aria-hidden="true" />a node on its way</li>
+      <li><span class="map-mark map-mark-draining" aria-hidden="true" />draining</li>
+      <li><span class="map-mark map-mark-broken" aria-hidden="true">✕</span>not in service</li>
+    </ul>
+  );
+}
+
 function Legend({ fleet, by, pick }: { fleet: Fleet; by: By; pick: (key: string) => void }) {
   const at = fleet.at.value;
   const rows = useMemo(() => tally(fleet, by), [at, by, fleet]);
@@ -165,7 +177,6 @@ function Legend({ fleet, by, pick }: { fleet: Fleet; by: By; pick: (key: string)
       {named.slice(0, LEGEND_MAX).map(([key, n]) => <li key={key}><button type="button" onClick={() => pick(key)} title={`Show ${key} alone`}><span class="map-dot" style={{ background: colourOf(by, key, c, paints) }} aria-hidden="true" />{key} <b>{num(n)}</b></button></li>)}
       {named.length > LEGEND_MAX && <li class="faint">{num(named.length - LEGEND_MAX)} more: {num(named.slice(LEGEND_MAX).reduce((s, [, n]) => s + n, 0))}</li>}
       {free > 0 && <li><span class="map-dot" style={{ background: c.free }} aria-hidden="true" />free <b>{num(free)}</b></li>}
-      <li class="faint">✕ not in service · amber frame: draining · dashed: on its way · outlined: a gang</li>
     </ul>
   );
 }
@@ -190,7 +201,7 @@ export function MapView() {
     <>
       <Head title="Slot map" sub={fleet.loaded.value && <>{plural(fleet.nodes.size, 'node')}{fleet.ghosts.length > 0 && `, ${fleet.ghosts.length} on their way`}; {num(total - free)} of {num(total)} slots held, {num(free)} free</>}>
         <div class="filters">
-          <input type="search" aria-label="Find a node, user, project or task" placeholder="node, user, project, task" value={seek} onInput={(e) => set({ q: e.currentTarget.value })} />
+          <input class="map-find" type="search" aria-label="Find a node, user, project or task" placeholder="node, user, project, task" value={seek} onInput={(e) => set({ q: e.currentTarget.value })} />
           <select aria-label="Pool" value={pool} onChange={(e) => set({ pool: e.currentTarget.value })}><option value="">all pools</option>{[...known.current].sort().map((p) => <option key={p} value={p}>{p}</option>)}</select>
           <Tabs label="Form" items={[['map', 'Map'], ['table', 'Table']]} now={table ? 'table' : 'map'} pick={(k) => set({ as: k === 'table' ? 'table' : null })} />
         </div>
@@ -203,6 +214,7 @@ export function MapView() {
           <Tabs label="Colour by" items={BYS} now={by} pick={(k) => set({ by: k === 'project' ? null : k })} />
           <Canvas fleet={fleet} by={by} find={find} seek={seek} />
           <Legend fleet={fleet} by={by} pick={(k) => set({ q: seek === k ? null : k })} />
+          <Marks />
         </Card>
       )}
     </>

@@ -22,6 +22,8 @@ function shape(cells: number): [number, number] {
 interface Block { pool: string; nodes: MapNode[]; ghosts: Ghost[]; usual: [number, number]; sizes: [number, number][] }
 
 const BLOCK_GAP = 14, BLOCK_LEAST = 40;
+/** Nearer than this a fleet is not drawn of itself. */
+export const NEAREST = 3;
 const WIDTHS = [0.5, 0.65, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 1.8, 2.2, 3];
 
 function blocksOf(fleet: Fleet): Block[] {
@@ -64,19 +66,20 @@ function packed(blocks: Block[], width: number, tiles: boolean): Layout {
   return l;
 }
 
-/** Of several widths the one at which the picture is largest in a frame of this form. */
-export function layout(fleet: Fleet, aspect: number): Layout {
+/** Of several widths the one at which the picture is largest in this frame; of those alike, the lowest picture. */
+export function layout(fleet: Fleet, width: number, height: number): Layout {
+  const aspect = width / height;
   const blocks = blocksOf(fleet);
   let area = 1;
   for (const block of blocks) {
     area += 2000;
     for (const [cols, rows] of block.sizes) area += (cols * CELL + 2 * PAD + GAP) * (rows * CELL + 2 * PAD + GAP);
   }
-  let best = 1, most = 0;
+  let best = 1, most = 0, low = Infinity;
   for (const factor of WIDTHS) {
     const l = packed(blocks, Math.sqrt(area * aspect) * factor, false);
-    const scale = Math.min(aspect / l.w, 1 / l.h);
-    if (scale > most * 1.01) { most = scale; best = factor; }
+    const scale = Math.min(NEAREST, width / l.w, height / l.h);
+    if (scale > most * 1.01 || (scale > most * 0.99 && l.h < low)) { most = Math.max(most, scale); low = l.h; best = factor; }
   }
   return packed(blocks, Math.sqrt(area * aspect) * best, true);
 }
@@ -114,6 +117,13 @@ export function colours(): Colours {
 const LIGHT = ['#2f7fb8', '#d9822b', '#3f9e6b', '#8d63b5', '#cf5577', '#1f9aa0', '#b08a1e', '#5b6fd0', '#9c6138', '#7a9a2c', '#be4f46', '#557f94', '#a3539b', '#2e8f86', '#8a7a55', '#6f8fce'];
 const DARK = ['#4a9fd8', '#e59a4c', '#58b884', '#a682d0', '#e0708f', '#3fb6bb', '#c8a53c', '#7d90ea', '#bb8055', '#98b84a', '#d96b62', '#7aa2b6', '#c071b8', '#4fb0a6', '#aa9a74', '#8fabe4'];
 export type Paint = Map<string, string>;
+
+/** Black or white, whichever is read better on this colour: the contrast is 4.5 or more on any. */
+export function inkOn(colour: string): string {
+  const part = (at: number) => { const v = parseInt(colour.slice(at, at + 2), 16) / 255; return v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; };
+  const light = 0.2126 * part(1) + 0.7152 * part(3) + 0.0722 * part(5);
+  return (light + 0.05) / 0.05 >= 1.05 / (light + 0.05) ? '#000000' : '#ffffff';
+}
 
 export function paint(keys: string[], c: Colours): Paint {
   const palette = c.dark ? DARK : LIGHT;
@@ -230,13 +240,13 @@ export function draw(ctx: CanvasRenderingContext2D, l: Layout, v: View, size: { 
       ctx.fillStyle = c.fg;
       ctx.fillText(t.node.name, x + 2, y + t.h * v.scale + 11, t.w * v.scale);
       const cells = cellHeld(t.node);
-      for (let i = 0; i < cells.length && px >= 26; i++) if (cells[i].length && (i % t.cols === 0 || cells[i][0].task !== cells[i - 1][0]?.task)) { ctx.fillStyle = c.dark ? '#08110f' : '#fff'; ctx.fillText(String(cells[i][0].task.id), x + (PAD + (i % t.cols) * CELL) * v.scale + 4, y + (PAD + Math.floor(i / t.cols) * CELL) * v.scale + 15, px - 6); }
+      for (let i = 0; i < cells.length && px >= 26; i++) if (cells[i].length && (i % t.cols === 0 || cells[i][0].task !== cells[i - 1][0]?.task)) { ctx.fillStyle = inkOn(colourOf(look.by, keyOf(look.by, t.node, cells[i]), c, paints)); ctx.fillText(String(cells[i][0].task.id), x + (PAD + (i % t.cols) * CELL) * v.scale + 4, y + (PAD + Math.floor(i / t.cols) * CELL) * v.scale + 15, px - 6); }
     }
   }
 }
 
 export function fit(l: Layout, w: number, h: number): View {
-  const scale = Math.max(0.05, Math.min(3, w / l.w, h / (l.h + 4)));
+  const scale = Math.max(0.05, Math.min(NEAREST, w / l.w, h / (l.h + 4)));
   return { scale, x: Math.max(0, (w - l.w * scale) / 2), y: 2 };
 }
 

@@ -42,7 +42,7 @@ export function QueueView() {
   const columns: Column<QueueItem>[] = [
     { key: 'at', title: 'Place', num: true, cell: (q) => (q.position === null ? '–' : num(q.position)) },
     { key: 'id', title: 'Task', num: true, cell: (q) => <a class="row-link" href={href(`/tasks/${q.id}`)}>{q.id}</a> },
-    { key: 'why', title: 'Name, and why it waits', grow: true, cell: (q) => <div class="two"><span class="clip" title={titleOf(q)}>{titleOf(q)}</span><span class="faint">{q.reason?.message ?? 'looked at next'}</span></div> },
+    { key: 'why', title: 'Name, and why it waits', grow: true, cell: (q) => <div class="two"><a class="clip row-name" href={href(`/tasks/${q.id}`)} tabIndex={-1} title={titleOf(q)}>{titleOf(q)}</a><span class="faint">{q.reason?.message ?? 'looked at next'}</span></div> },
     { key: 'pool', title: 'Pool', hide: 's', cell: (q) => <PoolLink name={q.pool} /> },
     { key: 'user', title: 'User', hide: 's', cell: (q) => <a href={href('/tasks', { user: q.user, state: 'pending' })}>{q.user}</a> },
     { key: 'project', title: 'Project', hide: 'm', cell: (q) => q.project },

@@ -1,7 +1,8 @@
 // task.tsx - one task: state, reason and output on one screen, then attempts, use, events and definition. SPDX-License-Identifier: Apache-2.0
+import { useEffect } from 'preact/hooks';
 import { submitCommand, weir } from '../lib/cli';
 import { absolute, amount, bytes, duration, num, plural, resources, slotTime, times, titleOf, now } from '../lib/format';
-import { aboutPool, aboutTask, useLive } from '../lib/live';
+import { aboutPool, aboutTask, link, useLive } from '../lib/live';
 import { mayWrite } from '../lib/me';
 import { href, useParams } from '../lib/router';
 import type { Attempt, Explanation, Task } from '../lib/types';
@@ -104,6 +105,34 @@ function Attempts({ t }: { t: Task }) {
   );
 }
 
+const USE_EACH_MS = 20_000; // no event tells what a running attempt uses
+
+/** What the running attempts hold, and what they use of it now. */
+function UsedNow({ t, reload }: { t: Task; reload: () => void }) {
+  const running = (t.attempts ?? []).filter((a) => !a.ended_at && a.started_at && a.use && a.holds);
+  const here = running.length > 0;
+  useEffect(() => {
+    if (t.running_since === null) return undefined;
+    const timer = setInterval(() => { if (!document.hidden && link.value.state === 'live') reload(); }, USE_EACH_MS);
+    return () => clearInterval(timer);
+  }, [t.id, t.running_since === null]);
+  if (!here) return null;
+  const sum = (of: (a: Attempt) => number) => running.reduce((all, a) => all + of(a), 0);
+  const cores = sum((a) => a.use?.cpu ?? 0), held = sum((a) => a.holds?.cpu ?? 0), memory = sum((a) => a.use?.memory ?? 0), room = sum((a) => a.holds?.memory ?? 0);
+  const devices = sum((a) => a.devices.length);
+  const known = running.some((a) => a.use?.gpu !== null);
+  const busy = sum((a) => a.use?.gpu ?? 0);
+  return (
+    <Card title="Holds and uses now" side={<span class="faint">as of <Time at={running.map((a) => a.use?.at ?? '').sort()[0]} /></span>}>
+      <div class="task-used" data-now="">
+        {running.some((a) => a.use?.cpu !== null) && <div><b>{num(cores)}</b> {held > 0 ? `of ${plural(held, 'core')}` : 'cores'}{held > 0 && <Meter value={cores} of={held} label={`${num(cores)} of ${num(held)} cores`} />}</div>}
+        <div><b>{bytes(memory)}</b> of memory{room > 0 && <> of {bytes(room)}<Meter value={memory} of={room} label={`${bytes(memory)} of ${bytes(room)}`} tone={memory > room * 0.9 ? 'over' : 'used'} /></>}</div>
+        {devices > 0 && known && <div><b>{num(Math.round(busy * 100) / 100)}</b> of {plural(devices, 'GPU')} busy<Meter value={busy} of={devices} label={`${num(busy)} of ${num(devices)} GPUs busy`} /></div>}
+      </div>
+    </Card>
+  );
+}
+
 /** Requested against used, as far as attempts have ended. */
 function Used({ t }: { t: Task }) {
   const ended = (t.attempts ?? []).filter((a) => a.ended_at && a.started_at && a.cpu_ms !== null);
@@ -167,7 +196,7 @@ export function TaskView() {
       {t.evicted && <div class="note warn" data-evicted=""><p><b>Evicted <Time at={t.evicted.at} /></b>, by the rule <code>{t.evicted.rule}</code>: {t.evicted.message}{t.evicted.work_lost.slot_seconds >= 1 && `; ${slotTime(t.evicted.work_lost.slot_seconds)} of work are lost so far`}.</p></div>}
       {t.running_since !== null && mayWrite.value && <Command text={t.kind === 'shell' ? weir('shell', 'attach', t.id) : weir('task', 'exec', t.id, '--', 'bash')} label={t.kind === 'shell' ? 'Enter the shell' : 'A shell beside the task'} />}
       <Card title="Output"><LogView task={t} /></Card>
-      <div class="cols"><div class="stack"><Attempts t={t} /><Used t={t} /></div><Definition t={t} /></div>
+      <div class="cols"><div class="stack"><Attempts t={t} /><UsedNow t={t} reload={task.reload} /><Used t={t} /></div><Definition t={t} /></div>
       <Card title="Events"><EventList {...events} show={['node']} /></Card>
     </>
   );

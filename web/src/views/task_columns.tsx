@@ -17,12 +17,12 @@ export function standing(t: Task): string {
 export function taskColumns({ user = true, pool = true, ran = true }: { user?: boolean; pool?: boolean; ran?: boolean } = {}): Column<Task>[] {
   const columns: (Column<Task> | false)[] = [
     { key: 'id', title: 'Task', num: true, cell: (t) => <a class="row-link" href={href(`/tasks/${t.id}`)}>{t.id}</a> },
-    { key: 'name', title: 'Name or command', grow: true, cell: (t) => <div class="two"><span class="clip" title={titleOf(t)}>{titleOf(t)}</span>{standing(t) && <span class="clip faint" title={standing(t)}>{standing(t)}</span>}</div> },
+    { key: 'name', title: 'Name or command', grow: true, cell: (t) => <div class="two"><a class="clip row-name" href={href(`/tasks/${t.id}`)} tabIndex={-1} title={titleOf(t)}>{titleOf(t)}</a>{standing(t) && <span class="clip faint" title={standing(t)}>{standing(t)}</span>}</div> },
     { key: 'state', title: 'State', cell: (t) => <StateChip state={t.state} /> },
     user && { key: 'user', title: 'User', hide: 's', cell: (t) => <a href={href('/tasks', { user: t.user })}>{t.user}</a> },
     pool && { key: 'pool', title: 'Pool', hide: 's', cell: (t) => <PoolLink name={t.pool} /> },
     { key: 'ask', title: 'Asks for', hide: 'm', cell: (t) => <span class="nowrap">{t.instances > 1 && `${t.instances} × `}{resources(t.resources)}</span> },
-    ran && { key: 'ran', title: 'Ran', hide: 'm', num: true, cell: (t) => <Span from={t.started_at} to={t.ended_at} /> },
+    ran && { key: 'ran', title: 'Ran', hide: 'm', num: true, cell: (t) => (t.ended_at || t.running_since ? <Span from={t.ended_at ? t.started_at : t.running_since} to={t.ended_at} /> : <span class="faint">–</span>) },
     { key: 'at', title: 'Submitted', hide: 's', num: true, cell: (t) => <Time at={t.submitted_at} /> },
   ];
   return columns.filter(Boolean) as Column<Task>[];

@@ -9,7 +9,7 @@ import { href, useQuery } from '../lib/router';
 import { theme } from '../theme';
 import { Button, Card, Empty, ErrorBox, Head, Tabs, TaskLink, Time } from '../ui/base';
 import { Table, type Column } from '../ui/table';
-import { colours, paint } from './map_draw';
+import { colours, inkOn, paint } from './map_draw';
 import './timeline.css';
 
 /** [row, project, task, instance, attempt, begin, end or null, state, slots, lost, waited, start or null, devices]; begin and end count from `since`. */
@@ -22,6 +22,8 @@ const SPANS: [string, string][] = [['', 'Fit'], ['1', '1 h'], ['6', '6 h'], ['24
 const LONGEST_MS = 31 * 24 * HOUR_MS, SHORTEST_MS = 1000;
 const ROWS_MAX = 200, LANES_MAX = 40, LISTED = 15, LEGEND_MAX = 20;
 const DRAG_PX = 5;
+const NAMED_PX = 14, NAMED_PART = 6; // a bar of this height and part of the row has room for its task's number
+const LAST_TICK = 94; // per cent of the row: what stands behind has no room for its text
 const SHORTEST_FIT_MS = 120_000;
 
 const attempts: Affects = (e) => e.type.startsWith('attempt-') && e.type !== 'attempt-checkpoint';
@@ -84,6 +86,7 @@ function Row({ name, link, bars, frame, paints, projects }: { name: string; link
                 style={{ left: `${part(begin)}%`, width: `${part(stop) - part(begin)}%`, top: `${top}px`, height: `${high}px`, background: paints.get(projects[project]) }}>
                 {start !== null && start > 0 && <span class="timeline-start" style={{ width: `${Math.min(100, (100 * start) / long)}%` }} />}
                 {lost > 0 && <span class="timeline-lost" style={{ width: `${Math.min(100, (100 * lost) / long)}%` }} />}
+                {high >= NAMED_PX && part(stop) - part(begin) >= NAMED_PART && !(start !== null && start > long / 4) && !(lost > 0) && <span class="timeline-task" style={{ color: inkOn(paints.get(projects[project]) ?? '#000000') }}>{task}{index > 0 && `.${index}`}</span>}
               </a>
             </Fragment>
           );
@@ -127,9 +130,14 @@ function useDrag(frame: Frame, zoom: (from: number, to: number) => void) {
   return { drag: drag && { from: at(drag.box, Math.min(drag.from, drag.to)), to: at(drag.box, Math.max(drag.from, drag.to)) }, down, click };
 }
 
+/** The page of what a row stands for. */
+function rowHref(by: string, name: string): string {
+  return by === 'node' || by === 'device' ? href(`/nodes/${encodeURIComponent(name)}`) : by === 'pool' ? href(`/pools/${encodeURIComponent(name)}`) : href('/tasks', { [by]: name });
+}
+
 const COLUMNS = (answer: Answer, since: number): Column<Bar>[] => [
   { key: 'task', title: 'Task', cell: (b) => <TaskLink id={b[2]} /> },
-  { key: 'row', title: answer.by[0].toUpperCase() + answer.by.slice(1), grow: true, cell: (b) => answer.rows[b[0]] },
+  { key: 'row', title: answer.by[0].toUpperCase() + answer.by.slice(1), grow: true, cell: (b) => <a href={rowHref(answer.by, answer.rows[b[0]])}>{answer.rows[b[0]]}</a> },
   { key: 'project', title: 'Project', hide: 's', cell: (b) => answer.projects[b[1]] },
   { key: 'begin', title: 'Begin', hide: 's', cell: (b) => <Time at={iso(since + b[5])} /> },
   { key: 'state', title: 'State', cell: (b) => b[7] },
@@ -186,7 +194,6 @@ export function TimelineView() {
     }
     return [...of.values()].sort((a, b) => byName(a.name, b.name));
   }, [data, by, since]);
-  const linkOf = (name: string) => (by === 'node' || by === 'device' ? href(`/nodes/${encodeURIComponent(name)}`) : by === 'pool' ? href(`/pools/${encodeURIComponent(name)}`) : href('/tasks', { [by]: name }));
   return (
     <>
       <Head title="Timeline" sub={data ? `${absolute(since)} to ${live ? 'now' : absolute(until)}` : 'What ran where'}>
@@ -207,10 +214,9 @@ export function TimelineView() {
         <Card>
           <div class="timeline" tabIndex={0} role="group" aria-label={`Timeline of ${plural(data.bars.length, 'attempt')} in ${plural(rows.length, 'row')}; arrows move, plus and minus zoom`} onPointerDown={down} onClickCapture={click} onKeyDown={keys}>
             <span />
-            <div class="timeline-axis" aria-hidden="true">{ticks(frame.since, frame.span).map(([at, text]) => <span key={at} style={{ left: `${(100 * (at - frame.since)) / frame.span}%` }}>{text}</span>)}</div>
-            {rows.slice(0, ROWS_MAX).map((r) => <Row key={r.name} name={r.name} link={linkOf(r.node)} bars={r.bars} frame={frame} paints={paints} projects={data.projects} />)}
-            <span />
-            <div class="timeline-axis">{drag && <span class="timeline-drag" style={{ left: `${100 * drag.from}%`, width: `${100 * (drag.to - drag.from)}%` }} />}</div>
+            <div class="timeline-axis" aria-hidden="true">{ticks(frame.since, frame.span).map(([at, text]) => { const left = (100 * (at - frame.since)) / frame.span; return left < LAST_TICK && <span key={at} style={{ left: `${left}%` }}>{text}</span>; })}</div>
+            {rows.slice(0, ROWS_MAX).map((r) => <Row key={r.name} name={r.name} link={rowHref(by, r.node)} bars={r.bars} frame={frame} paints={paints} projects={data.projects} />)}
+            <div class="timeline-over">{drag && <span class="timeline-drag" style={{ left: `${100 * drag.from}%`, width: `${100 * (drag.to - drag.from)}%` }} />}</div>
           </div>
           <p class="faint">Drag over a row to zoom; the arrow keys move, + and − zoom.</p>
           <ul class="legend timeline-legend" aria-label="Colours">

@@ -5,7 +5,7 @@ import { withQuery } from '../lib/api';
 import { now, num, plural, quote } from '../lib/format';
 import { useLive, type Affects } from '../lib/live';
 import { href, useQuery } from '../lib/router';
-import { Button, Card, Command, Empty, ErrorBox, Head, NodeLink, Tabs } from '../ui/base';
+import { Button, Card, Command, Empty, ErrorBox, Head, NodeLink, Span, Tabs, TaskLink } from '../ui/base';
 import { Table, type Column } from '../ui/table';
 import './usage.css';
 
@@ -39,6 +39,32 @@ function useDays(query: URLSearchParams): [number, number] {
   const span = Math.min(DAYS_MAX, Math.max(1, Math.floor(Number(query.get('days'))) || 30));
   const since = Math.min(until, dayOf(query.get('since')) ?? until - span + 1);
   return [Math.max(since, until - DAYS_MAX + 1, 0), until];
+}
+
+interface Idle { time: string; attempts: number; slots: number; slot_seconds: number; items: { task: number; instance: number; name: string; kind: string; user: string; project: string; node: string | null; slots: number; idle_since: string; slot_seconds: number }[] }
+type IdleRow = Idle['items'][number];
+const IDLE_COLUMNS: Column<IdleRow>[] = [
+  { key: 'task', title: 'Task', num: true, cell: (r) => <TaskLink id={r.task}>{r.task}{r.instance > 0 && `.${r.instance}`}</TaskLink> },
+  { key: 'name', title: 'Name', grow: true, cell: (r) => <span class="clip">{r.name || r.kind}</span> },
+  { key: 'user', title: 'User', cell: (r) => <a href={href('/tasks', { user: r.user })}>{r.user}</a> },
+  { key: 'project', title: 'Project', hide: 's', cell: (r) => r.project },
+  { key: 'node', title: 'Node', hide: 'm', cell: (r) => (r.node ? <NodeLink name={r.node} /> : '–') },
+  { key: 'slots', title: 'Slots', num: true, cell: (r) => num(r.slots) },
+  { key: 'idle', title: 'Idle for', num: true, cell: (r) => <Span from={r.idle_since} /> },
+  { key: 'hours', title: 'Slot-hours', num: true, hide: 's', cell: (r) => hours(r.slot_seconds) },
+];
+
+/** Who holds places now and does nothing with them. */
+function IdleHeld() {
+  const idle = useLive<Idle>('/usage/idle', (e) => e.type === 'attempt-ended');
+  const i = idle.data;
+  return (
+    <Card title="Held and idle" side={i && i.attempts > 0 && <span class="faint">{plural(i.slots, 'slot')}, {hours(i.slot_seconds)} slot-hours</span>}>
+      <ErrorBox error={idle.error} retry={idle.reload} />
+      {i && <Table label="Held and idle" rows={i.items} id={(r) => `${r.task}.${r.instance}`} columns={IDLE_COLUMNS} order={i.time} empty={<p class="faint">Nobody holds slots without using them.</p>} />}
+      <p class="faint">Now: attempts that for five minutes or more used less than a hundredth of a core and of a GPU.</p>
+    </Card>
+  );
 }
 
 function Sum({ name, title, children }: { name: string; title: string; children: ComponentChildren }) {
@@ -177,6 +203,7 @@ export function UsageView() {
         {items.length > SHOWN_MAX && <p class="note">The first {num(SHOWN_MAX)} of {num(items.length)} rows are shown; the CSV has {sums.data?.more ? 'the first 10,000' : 'all of them'}.</p>}
         <p class="faint">An attempt that still runs is counted when it ends.{sums.data?.exact_from && since * DAY_MS < Date.parse(sums.data.exact_from) ? ` Before ${sums.data.exact_from.slice(0, 10)} only whole days are kept.` : ''}</p>
       </Card>
+      <IdleHeld />
       <Command text={command} />
     </>
   );
