@@ -1,5 +1,7 @@
 """The timeline: bars of ended and running attempts, rows, zoom by drag and by keys, and a server on which nothing ran. SPDX-License-Identifier: Apache-2.0"""
 
+import re
+
 import pytest
 
 from page_checks import PICTURES, check_page, wait_for_texts
@@ -33,11 +35,10 @@ def test_bars_say_what_ran(ran, tab_of):
     page = tab_of(ran).open("/timeline?hours=1")
     node = ran.task(4)["attempts"][-1]["node"]
     page.wait_for_selector(f".timeline-track[data-row='{node}'] .timeline-bar")
-    assert "nlp: 1 slots, ended" in bar(page, 1)
-    assert "vision: 1 slots, failed" in bar(page, 2)
-    assert "vision: 2 slots, evicted" in bar(page, 3)
-    assert "lost" in bar(page, 3)
-    assert "nlp: 2 slots, running" in bar(page, 4)
+    assert re.search(r"nlp: 1 slot \(GPU [01]\), ran 1(\.\d+)? s", bar(page, 1)), bar(page, 1)
+    assert re.search(r"vision: 1 slot \(GPU [01]\), (.*, )?failed ", bar(page, 2)), bar(page, 2)
+    assert re.search(r"vision: 2 slots \(GPU 0, 1\), (.*, )?evicted .* lost$", bar(page, 3)), bar(page, 3)
+    assert re.search(r"nlp: 2 slots \(GPU 0, 1\), (.*, )?running ", bar(page, 4)), bar(page, 4)
     page.wait_for_selector(".timeline-now")
     page.get_by_role("button", name="Projects", exact=True).click()
     page.wait_for_selector(".timeline-track[data-row=vision] .timeline-bar[data-task='3']")
