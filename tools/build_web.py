@@ -50,7 +50,7 @@ def main():
             files = [web / "weir.svg", *sorted((web / "plain").iterdir())]
         subprocess.run([sys.executable, EMBED, output, *files], check=True)
     # The folders are in the list, too: a new file, or packages that were not there before, change their folder.
-    shared = [web.parent / "src" / name for name in ("sim/report.js", "sim/report.css", "cli/jupyter.sh", "cli/tensorboard.sh")]
+    shared = [web.parent / "src" / name for name in ("sim/report.js", "sim/report.css", "cli/jupyter.sh", "cli/tensorboard.sh", "core/model/pool_fields.def")]
     read = shared + [p for p in (web / "src").rglob("*")] + [p for p in web.iterdir() if p.name != "node_modules"] + [*(web / "plain").iterdir(), web, web / "src"]
     names = " ".join(str(p).replace(" ", "\\ ") for p in read)
     depfile.write_text(f"{sys.argv[2]}: {names}\n", encoding="utf-8")

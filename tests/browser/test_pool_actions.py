@@ -1,5 +1,7 @@
 """What a person does with pools and nodes; the server's API says whether it happened. SPDX-License-Identifier: Apache-2.0"""
 
+import re
+import shlex
 import time
 
 import pytest
@@ -114,6 +116,62 @@ def test_a_faulty_definition_is_told_at_its_field(weir_here, tab_of):
     page.wait_for_selector("[role=alert]")
     assert "nobody-here" in page.inner_text("main")
     assert weir_here.api("GET", "/api/v1/pools/wrong").status == 404
+
+
+def flags_of(weir, *command):
+    return set(re.findall(r"^ +--([a-z0-9-]+)", weir.weir(*command, "--help").stdout, re.M))
+
+
+def test_the_form_has_every_setting_of_the_command(weir_here, tab_of):
+    page = tab_of(weir_here).open("/new/pool")
+    page.evaluate("document.querySelectorAll('main details').forEach(d => { d.open = true; })")
+    page.select_option("select[name=access]", "dedicated")
+    seen = set()
+    for provider in page.locator("select[name=provider] option").evaluate_all("all => all.map(o => o.value)"):
+        page.select_option("select[name=provider]", provider)
+        sizes = ("elastic", "fixed") if provider != "static" else ()
+        for size in sizes:
+            page.select_option("select[name=sizing]", size)
+            seen |= set(page.locator("main form [name]").evaluate_all("all => all.map(e => e.name)"))
+    ours = {"dry-run", "json", "server", "retry", "color", "preempt-delay"}  # of every command, and an older name
+    assert seen - {"name", "sizing"} | {"accepts"} == flags_of(weir_here, "pool", "create") - ours
+
+
+def test_rare_settings_reach_the_server_and_the_command_says_the_same(weir_here, tab_of):
+    tab = tab_of(weir_here)
+    page = tab.open("/new/pool")
+    page.fill("input[name=name]", "rare")
+    page.evaluate("document.querySelectorAll('main details').forEach(d => { d.open = true; })")
+    settings = {"description": "It's \"rare\"", "patience": "90m", "turn": "3h", "history": "7d", "history-factor": "2", "topology": "zone, rack", "selector": "gpu=A100",
+                "slots-per-node": "4", "aux-tasks": "7", "user-slots": "6", "idle-for-waiting": "3%"}
+    for flag, text in settings.items():
+        page.fill(f"input[name={flag}]", text)
+    page.select_option("select[name=placement]", "spread")
+    page.fill("input[name=turn]", "soon")
+    tab.button("Look at it, then create")
+    page.wait_for_selector(".field.has-error:has(input[name=turn]) [role=alert]")
+    page.fill("input[name=turn]", "3h")
+    command = page.inner_text("main .command code")
+    tab.button("Look at it, then create")
+    tab.confirm("Create the pool rare?")
+    made = until(lambda: weir_here.api("GET", "/api/v1/pools/rare"), lambda a: a.status == 200).json["spec"]
+    assert (made["scheduler"]["turn"], made["scheduler"]["history"], made["topology"], made["slots_per_node"]) == ("3h", {"half_life": "7d", "factor": 2}, ["zone", "rack"], 4)
+    words = shlex.split(command)
+    assert words[:4] == ["weir", "pool", "create", "rare"]
+    weir_here.weir("pool", "create", "typed", *words[4:])
+    assert {**pool(weir_here, "typed")["spec"], "name": "rare"} == made
+
+    page = tab.open("/pools/rare/edit")
+    page.evaluate("document.querySelectorAll('main details').forEach(d => { d.open = true; })")
+    assert page.input_value("input[name=turn]") == "3h" and page.input_value("input[name=topology]") == "zone, rack"
+    page.fill("input[name=turn]", "30m")
+    page.fill("input[name=topology]", "")
+    page.fill("input[name=description]", "")
+    tab.button("Look at it, then change")
+    tab.confirm("weir pool edit rare --description '' --topology none --turn 30m")
+    changed = until(lambda: pool(weir_here, "rare")["spec"], lambda s: s["scheduler"]["turn"] == "30m")
+    assert "topology" not in changed and "description" not in changed
+    assert changed["patience"] == made["patience"] and changed["scheduler"]["history"] == made["scheduler"]["history"]
 
 
 def test_a_node_is_drained_resumed_locked_and_labelled(weir_here, tab_of):

@@ -55,7 +55,7 @@ function Why({ t }: { t: Task }) {
         {x.blockers.length > 0 && <Gate open={null}>The places that it needs are held by {x.blockers.slice(0, 8).map((id, i) => <>{i > 0 && ', '}<TaskLink id={id} /></>)}{x.blockers.length > 8 && ` and ${x.blockers.length - 8} more`}.</Gate>}
         {x.expected.ms !== null && <Gate open={null}>Expected to run {duration(x.expected.ms)}, by {LENGTH_FROM[x.expected.from] ?? x.expected.from}.</Gate>}
       </ul>
-      {x.suggestions.length > 0 && <div class="two"><h3>What would change this</h3>{x.suggestions.map((s) => (s.startsWith('weir ') ? <Command key={s} text={s} label="" /> : <p key={s}>{s}</p>))}</div>}
+      {x.suggestions.length > 0 && <div class="two"><h3>What would change this</h3>{x.suggestions.map((s) => s.trim()).map((s) => (s.startsWith('weir ') ? <Command key={s} text={s} label="" /> : <p key={s}>{s}</p>))}</div>}
       <Command text={weir('explain', t.id)} />
     </section>
   );
