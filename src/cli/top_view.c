@@ -202,11 +202,27 @@ static const char *name_of(const struct doc *task, struct buf *scratch)
     return buf_text(scratch);
 }
 
+static unsigned state_look(const char *task_state)
+{
+    static const char *const waits[] = {"pending", "paused", "staged"};
+    static const char *const ends[] = {"failed", "unknown", "unavailable", "killed"};
+    for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
+        if (strcmp(task_state, waits[i]) == 0) {
+            return LOOK_YELLOW;
+        }
+    }
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        if (strcmp(task_state, ends[i]) == 0) {
+            return LOOK_RED;
+        }
+    }
+    return LOOK_GREEN;
+}
+
 static void task_row_draw(struct top_screen *screen, size_t row, const struct doc *task,
                           const struct top_state *state, size_t name_width)
 {
     const char *task_state = top_doc_text(task, "state");
-    const bool waits = strcmp(task_state, "pending") == 0;
     struct buf text;
     buf_init(&text, TEXT_MAX);
     top_screen_put(screen, row, 1, 8, LOOK_BOLD, top_doc_text(task, "id"));
@@ -214,7 +230,7 @@ static void task_row_draw(struct top_screen *screen, size_t row, const struct do
     size_t column = 10 + name_width + 1;
     top_screen_put(screen, row, column, 9, LOOK_PLAIN, top_doc_text(task, "user"));
     top_screen_put(screen, row, column + 10, 9, LOOK_PLAIN, top_doc_text(task, "pool"));
-    top_screen_put(screen, row, column + 20, 9, waits ? LOOK_YELLOW : LOOK_GREEN, task_state);
+    top_screen_put(screen, row, column + 20, 9, state_look(task_state), task_state);
     buf_clear(&text);
     span_text(&text, task, "submitted_at", state->now_ms);
     top_screen_put(screen, row, column + 30, 7, LOOK_DIM, buf_text(&text));
@@ -334,7 +350,8 @@ static void task_draw(struct top_screen *screen, const struct top_state *state)
     buf_addf(&text, "%s%s%s", top_doc_text(state->shown, "state"),
              top_doc_text(state->shown, "exit_code")[0] != '\0' ? ", exit code " : "",
              top_doc_text(state->shown, "exit_code"));
-    top_screen_put(screen, HEAD_ROWS + 2, 1, TEXT_MAX, LOOK_GREEN | LOOK_BOLD, buf_text(&text));
+    top_screen_put(screen, HEAD_ROWS + 2, 1, TEXT_MAX,
+                   state_look(top_doc_text(state->shown, "state")) | LOOK_BOLD, buf_text(&text));
     size_t row = HEAD_ROWS + 3;
     row = lines_put(screen, row, last, LOOK_YELLOW, top_doc_text(state->why, "reason.message"));
     const struct doc *tips = top_doc_list(state->why, "suggestions");

@@ -124,13 +124,15 @@ def test_signing_in_with_a_token_and_out_again(site, tab_of):
 
 
 def test_a_one_time_link_signs_in_once(site, tab_of):
-    link = site.api("POST", "/api/v1/session/link").json["path"]
+    link = site.weir("ui", "--print").stdout.strip()
     tab = tab_of(site, sign_in=False)
-    tab.page.goto(site.url + link)
+    tab.page.goto(link)
     tab.page.wait_for_selector("[data-pool=default]")
     assert "link=" not in tab.page.url
+    [cookie] = tab.context.cookies()
+    assert (cookie["httpOnly"], cookie["sameSite"]) == (True, "Strict")
     other = tab_of(site, sign_in=False)
-    other.page.goto(site.url + link)
+    other.page.goto(link)
     wait_for_texts(other.page, ["This link has been used"])
 
 

@@ -1,5 +1,7 @@
 """What a person does with tasks; the command line says whether it happened. SPDX-License-Identifier: Apache-2.0"""
 
+import re
+
 import pytest
 
 from page_checks import wait_for_texts
@@ -50,6 +52,12 @@ def test_submit_says_first_what_would_happen(weir_here, tab_of):
     made = task(weir_here, number)
     assert (made["name"], made["resources"]) == ("paged", {"gpu": 1})
     reach(weir_here, number, "running")
+    page = tab.open("/submit")
+    page.fill("textarea[name=command]", "true")
+    page.fill("input[name=gpu]", "2")
+    page.wait_for_selector("[data-trial=wait]")
+    assert re.search(r"Would wait: waits for 2 slots; the nearest node .* has [01] free", page.inner_text("[data-trial]")), page.inner_text("[data-trial]")
+    page = tab.open(f"/tasks/{number}")
     tab.button("Kill")
     tab.confirm("1 task would stop")
     page.wait_for_selector("h1 ~ .sub .s-killed")
@@ -110,6 +118,8 @@ def test_a_staged_task_is_queued_and_run_with_changes(weir_here, tab_of):
 
 def test_many_tasks_are_killed_at_once_after_a_look(weir_here, tab_of):
     numbers = [submitted(weir_here, "--name", "bulk", "--tag", "many", "--", "sleep", "300") for _ in range(3)]
+    for number in numbers[:2]:
+        reach(weir_here, number, "running")
     tab = tab_of(weir_here)
     page = tab.open("/tasks?tag=many")
     page.wait_for_selector(f"[data-row='{numbers[0]}']")
@@ -121,6 +131,12 @@ def test_many_tasks_are_killed_at_once_after_a_look(weir_here, tab_of):
     tab.confirm("Give 3 tasks the priority 60?")
     assert [task(weir_here, n)["priority"] for n in numbers] == [60, 60, 60]
     page.get_by_label("All rows").check()
+    page.get_by_role("region", name="Actions on the chosen tasks").get_by_role("button", name="Kill").click()
+    page.wait_for_selector("dialog[open] [data-dry] >> text=2 tasks would stop")
+    text = page.inner_text("dialog[open]")
+    assert "of work since a start or a checkpoint would be lost" in text and text.count("ends, loses") == 2 and "1 waiting task would end" in text, text
+    tab.button("Leave it")
+    assert sorted(task(weir_here, n)["state"] for n in numbers) == ["pending", "running", "running"]  # a look ends nothing
     page.get_by_role("region", name="Actions on the chosen tasks").get_by_role("button", name="Kill").click()
     tab.confirm("weir kill")
     for number in numbers:

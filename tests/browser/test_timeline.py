@@ -40,6 +40,9 @@ def test_bars_say_what_ran(ran, tab_of):
     assert re.search(r"vision: 2 slots \(GPU 0, 1\), (.*, )?evicted .* lost$", bar(page, 3)), bar(page, 3)
     assert re.search(r"nlp: 2 slots \(GPU 0, 1\), (.*, )?running ", bar(page, 4)), bar(page, 4)
     page.wait_for_selector(".timeline-now")
+    for word, row in (("Devices", f"{node} GPU 1"), ("Users", "root"), ("Pools", "default")):
+        page.get_by_role("button", name=word, exact=True).click()
+        page.wait_for_selector(f".timeline-track[data-row='{row}'] .timeline-bar[data-task='4']")
     page.get_by_role("button", name="Projects", exact=True).click()
     page.wait_for_selector(".timeline-track[data-row=vision] .timeline-bar[data-task='3']")
     assert page.query_selector(".timeline-track[data-row=vision] .timeline-bar[data-task='4']") is None

@@ -108,6 +108,11 @@ def test_screens(fleet, screen, columns, rows):
     terminal.tmux("send-keys", "-t", "0", "j")
     terminal.tmux("send-keys", "-t", "0", "Enter")
     shown["task"] = until(terminal, "epoch 2")
+    terminal.tmux("send-keys", "-t", "0", "3")
+    until(terminal, "j k choose")
+    terminal.tmux("send-keys", "-t", "0", "Enter")
+    shown["waits"] = until(terminal, "NO OUTPUT YET")
+    assert re.search(r"\x1b\[[0-9;]*33m *pending", terminal.tmux("capture-pane", "-p", "-e", "-t", "0"))  # yellow, as in the lists
     for name, text in shown.items():
         assert all(len(line) <= columns for line in text.splitlines())
         golden.check(f"top-{name}-{columns}", steady(text))

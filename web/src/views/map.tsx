@@ -40,11 +40,11 @@ const columns: Column<MapNode>[] = [
 ];
 const ROWS = 200;
 
-function Twin({ nodes }: { nodes: MapNode[] }) {
+function Twin({ nodes, asked }: { nodes: MapNode[]; asked: string }) {
   const [most, setMost] = useState(ROWS);
   return (
     <Card>
-      <Table label="Nodes" columns={columns} rows={nodes.slice(0, most)} id={(n) => n.name} order={String(most)} />
+      <Table label="Nodes" columns={columns} rows={nodes.slice(0, most)} id={(n) => n.name} order={`${most} ${asked}`} />
       {nodes.length > most && <div><Button onClick={() => setMost(most + ROWS)}>Show {num(Math.min(ROWS, nodes.length - most))} more of {num(nodes.length)}</Button></div>}
     </Card>
   );
@@ -92,6 +92,8 @@ function Canvas({ fleet, by, find, seek }: { fleet: Fleet; by: By; find: Look['f
       const ratio = Math.min(2, devicePixelRatio || 1);
       if (canvas.width !== Math.round(size.w * ratio) || canvas.height !== Math.round(size.h * ratio)) { canvas.width = Math.round(size.w * ratio); canvas.height = Math.round(size.h * ratio); }
       draw(ctx, l, v, { ...size, ratio }, { by, find, seeking: seek !== '', hot, focus: l.tiles[focus] ?? null }, c, paint(keys, c));
+      const at = l.tiles[focus];
+      if (at) canvas.dataset.focus = [at.x * v.scale + v.x, at.y * v.scale + v.y, at.w * v.scale, at.cols].join(' ');
       canvas.dataset.drawn = String(fleet.at.peek());
     });
   }, [at, l, v.x, v.y, v.scale, size.w, size.h, by, seek, hot, focus, theme]);
@@ -209,7 +211,7 @@ export function MapView() {
       <ErrorBox error={fleet.error.value} retry={() => void fleet.whole()} />
       {fleet.loaded.value && fleet.nodes.size === 0 && fleet.ghosts.length === 0 ? (
         <Card><Empty title="No node has joined yet"><p>On the machine that is to run tasks:</p><Command text={`weir agent --server ${location.origin} --pool ${pool || 'default'} --join-token TOKEN`} label="The first node" /></Empty></Card>
-      ) : table ? <Twin nodes={nodes} /> : (
+      ) : table ? <Twin nodes={nodes} asked={`${pool} ${word}`} /> : (
         <Card>
           <Tabs label="Colour by" items={BYS} now={by} pick={(k) => set({ by: k === 'project' ? null : k })} />
           <Canvas fleet={fleet} by={by} find={find} seek={seek} />
