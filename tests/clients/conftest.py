@@ -11,7 +11,7 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 CACHE = pathlib.Path(__file__).resolve().parents[2] / ".cache" / "clients"
-INSTALL_S = 300
+INSTALL_S = 600
 
 
 def environment(name, *packages):

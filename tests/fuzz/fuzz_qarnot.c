@@ -20,8 +20,15 @@ static void body_try(const struct core *core, struct str text, struct arena *are
         must(spec.instances <= TASK_INSTANCES_MAX);
         must(spec.max_retries <= RETRIES_MAX);
     }
-    if (qarnot_fields_filter_check(doc, &e) == ERR_OK) {
-        (void)qarnot_fields_filter_matches(doc, doc_get(doc, "tags"));
+    uint64_t after;
+    size_t limit;
+    struct qarnot_size size;
+    if (qarnot_fields_page(doc, &after, &limit, &e) == ERR_OK) {
+        must(limit >= 1);
+        (void)qarnot_fields_filter_matches(doc_get(doc, "filter"), doc_get(doc, "tags"));
+    }
+    if (qarnot_size_read(doc, &size, &e) == ERR_OK) {
+        must(size.nodes > 0 || (size.max >= size.min && size.max > 0));
     }
 }
 

@@ -4,6 +4,7 @@
 #include "api/route.h"
 #include "base/doc.h"
 #include "compat/qarnot/qarnot_handlers.h"
+#include "compat/qarnot/qarnot_internal.h"
 
 enum {
     BODY_SMALL = 256 * 1024,
@@ -29,8 +30,7 @@ static unsigned error_write(unsigned status, const char *method, const char *pat
     }
     json_out_init(&j, out);
     json_out_object(&j);
-    json_out_kv_text(&j, "message",
-                     *where != '\0' ? arena_fmt(&arena, "%s: %s", where, message) : message);
+    json_out_kv_text(&j, "message", qarnot_fields_words(&arena, where, message));
     json_out_end(&j);
     arena_done(&arena);
     const bool creates = strcmp(method, "POST") == 0 &&

@@ -70,7 +70,7 @@ void qarnot_account_profiles(struct call *call)
     struct json_out j;
     call_json(call, &j);
     json_out_array(&j);
-    json_out_text(&j, "docker-batch");
+    json_out_text(&j, QARNOT_PROFILE);
     json_out_end(&j);
     call_answer_json(call, 200);
 }
@@ -78,14 +78,14 @@ void qarnot_account_profiles(struct call *call)
 void qarnot_account_profile(struct call *call)
 {
     static const char *const constants[] = {"DOCKER_CMD", "DOCKER_REPO", "DOCKER_TAG"};
-    if (strcmp(call->params[0], "docker-batch") != 0) {
-        call_failf(call, ERR_NOT_FOUND, "", "no profile '%.60s'; there is docker-batch",
+    if (strcmp(call->params[0], QARNOT_PROFILE) != 0) {
+        call_failf(call, ERR_NOT_FOUND, "", "no profile '%.60s'; there is " QARNOT_PROFILE,
                    call->params[0]);
         return;
     }
     struct json_out j;
     call_json(call, &j);
-    json_out_put(&j, "{name:%s,constants:[", "docker-batch");
+    json_out_put(&j, "{name:%s,constants:[", QARNOT_PROFILE);
     for (size_t i = 0; i < sizeof constants / sizeof constants[0]; i++) {
         json_out_put(&j, "{name:%s,value:%s}", constants[i], "");
     }

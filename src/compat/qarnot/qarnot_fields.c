@@ -37,6 +37,9 @@ enum err qarnot_fields_check(const struct doc *body, bool buckets, struct error 
     if (doc_write_depth(body) > QARNOT_DEPTH_MAX) {
         return fail(e, ERR_LIMIT, "the body is nested deeper than %d", QARNOT_DEPTH_MAX);
     }
+    if (qarnot_types_check(body, e) != ERR_OK) {
+        return e->code;
+    }
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         if (qarnot_fields_given(body, refused[i])) {
             return fail_at(e, ERR_INVALID, refused[i], "Weir does not support this setting");
@@ -124,6 +127,16 @@ void qarnot_fields_echo(struct json_out *j, const struct doc *kept, const char *
     }
 }
 
+/* A scalar as text; a text that was given stays the same pointer. */
+static const char *scalar_text(const struct doc *value)
+{
+    if (value != NULL && value->kind == DOC_BOOL) {
+        return value->yes ? "true" : "false";
+    }
+    return value != NULL && (value->kind == DOC_STRING || value->kind == DOC_NUMBER) ? value->text.p
+                                                                                     : NULL;
+}
+
 const char *qarnot_fields_constant(const struct doc *body, const char *name)
 {
     const struct doc *constants = doc_get(body, "constants");
@@ -132,7 +145,7 @@ const char *qarnot_fields_constant(const struct doc *body, const char *name)
          d = d->next) {
         const char *key = "";
         if (d->kind == DOC_MAP && doc_text(doc_get(d, "key"), &key) && strcmp(key, name) == 0) {
-            (void)doc_text(doc_get(d, "value"), &found);
+            found = scalar_text(doc_get(d, "value"));
         }
     }
     return found;
@@ -193,7 +206,7 @@ static const struct doc *filters_in(const struct doc *filter, bool *ret_all)
     return *ret_all || strcmp(operator, "Or") == 0 ? filters : NULL;
 }
 
-enum err qarnot_fields_filter_check(const struct doc *filter, struct error *e)
+static enum err filter_check(const struct doc *filter, struct error *e)
 {
     bool all;
     if (filter == NULL || filter->kind == DOC_NULL || tag_filter(filter)) {
@@ -239,11 +252,24 @@ bool qarnot_fields_filter_matches(const struct doc *filter, const struct doc *ta
     return all;
 }
 
-size_t qarnot_fields_page_limit(const struct doc *body)
+enum err qarnot_fields_page(const struct doc *body, uint64_t *ret_after, size_t *ret_limit,
+                            struct error *e)
 {
-    uint64_t limit = PAGE_DEFAULT;
-    (void)doc_u64(doc_get(body, "maximumResults"), &limit);
-    return limit < 1 ? 1 : limit > PAGE_MAX ? PAGE_MAX : (size_t)limit;
+    const struct doc *given = doc_get(body, "token");
+    const char *token = "0";
+    uint64_t limit;
+    if (body->kind != DOC_MAP) {
+        return fail(e, ERR_INVALID, "an object is wanted");
+    }
+    if (qarnot_fields_given(body, "token") && !doc_text(given, &token)) {
+        return fail_at(e, ERR_INVALID, "token", "a text is wanted");
+    }
+    if (!str_to_u64(str_of(token), ret_after)) {
+        return fail_at(e, ERR_INVALID, "token", "'%.40s' is no token of this list", token);
+    }
+    enum err r = qarnot_types_number(body, "maximumResults", PAGE_DEFAULT, &limit, e);
+    *ret_limit = limit < 1 ? 1 : limit > PAGE_MAX ? PAGE_MAX : (size_t)limit;
+    return r == ERR_OK ? filter_check(doc_get(body, "filter"), e) : r;
 }
 
 const char *qarnot_fields_full(struct arena *arena, const struct facts *facts, const char *what)
@@ -254,6 +280,13 @@ const char *qarnot_fields_full(struct arena *arena, const struct facts *facts, c
                : arena_fmt(arena,
                            "maximum number of %s reached: the server takes at most %" PRId64 " %s",
                            what, refusal->available, refusal->text);
+}
+
+const char *qarnot_fields_words(struct arena *arena, const char *where, const char *message)
+{
+    const size_t len = strlen(where);
+    const bool said = strncmp(message, where, len) == 0 && (len == 0 || message[len] == ':');
+    return said ? arena_str(arena, message) : arena_fmt(arena, "%s: %s", where, message);
 }
 
 void qarnot_fields_timespan(int64_t ms, char *ret)

@@ -49,7 +49,7 @@ const struct doc *qarnot_fields_kept(struct arena *arena, const char *annotation
 /* Writes the fields of the body, without nulls and without the fields in `computed` (NULL at the end). */
 void qarnot_fields_echo(struct json_out *j, const struct doc *kept, const char *const *computed);
 
-/* The value of a constant; NULL: there is none. */
+/* The value of a constant as a variable has it; NULL: there is none. */
 const char *qarnot_fields_constant(const struct doc *body, const char *name);
 
 /* A hardware constraint of the body as a request: cores and bytes; 0: not asked. */
@@ -62,20 +62,34 @@ must_use enum err qarnot_fields_hardware(const struct doc *body, struct qarnot_h
                                          struct error *e);
 
 /* Has the object all tags, or one of them, that the filter of a list asks for? */
-must_use enum err qarnot_fields_filter_check(const struct doc *filter, struct error *e);
 bool qarnot_fields_filter_matches(const struct doc *filter, const struct doc *tags);
 
-/* How many objects a page has; the default where the body says none. */
-size_t qarnot_fields_page_limit(const struct doc *body);
+/* Where the page that the body asks for begins, and how many objects it has. Checks the filter, too. */
+must_use enum err qarnot_fields_page(const struct doc *body, uint64_t *ret_after, size_t *ret_limit,
+                                     struct error *e);
 
 /* The words of a refusal for which the SDK has an exception of its own: there are as many `what` as the server takes. NULL: another
  * refusal. */
 struct facts;
 const char *qarnot_fields_full(struct arena *arena, const struct facts *facts, const char *what);
 
+/* A refusal as one sentence, with the place before it. */
+const char *qarnot_fields_words(struct arena *arena, const char *where, const char *message);
+
 /* Writes "days.hours:minutes:seconds". */
 void qarnot_fields_timespan(int64_t ms, char *ret);
 enum { QARNOT_TIMESPAN_MAX = 32 };
+
+/* ---- qarnot_types.c: the kinds of values ---- */
+
+#define QARNOT_PROFILE "docker-batch"
+
+/* Refuses a body whose values are not of the kinds that the SDK sends, and a profile that there is not. */
+must_use enum err qarnot_types_check(const struct doc *body, struct error *e);
+
+/* A whole number of the map; `otherwise` where the map says none. Another value is refused by its name. */
+must_use enum err qarnot_types_number(const struct doc *map, const char *key, uint64_t otherwise,
+                                      uint64_t *ret, struct error *e);
 
 /* ---- qarnot_extra.c: what Weir keeps beside the body, in the same annotation ---- */
 
@@ -141,6 +155,9 @@ struct qarnot_ranges {
 };
 must_use enum err qarnot_ranges_read(const char *text, struct qarnot_ranges *ret, struct error *e);
 
+/* The ranges as the SDK itself writes them, without blanks and leading zeros. */
+const char *qarnot_ranges_plain(const char *text, struct arena *arena);
+
 /* The number of the instance with this index, and back. */
 uint32_t qarnot_ranges_at(const char *text, uint32_t index);
 bool qarnot_ranges_find(const char *text, uint32_t number, uint32_t *ret_index);
@@ -163,6 +180,21 @@ const char *qarnot_pool_state(const struct pool *pool);
 uint64_t qarnot_pool_slots_most(const struct pool *pool, const struct pool_spec *spec);
 void qarnot_pool_write(struct json_out *j, const struct core *core, const struct pool *pool,
                        struct arena *arena);
+
+/* ---- qarnot_size.c ---- */
+
+/* How many nodes, and how they come and go. */
+struct qarnot_size {
+    uint64_t slots_per_node;
+    uint64_t nodes; /* of a fixed pool; 0: the pool is elastic */
+    uint64_t cap;   /* slots that are used, where the nodes have more; 0: all */
+    uint64_t min;
+    uint64_t max;
+    uint64_t idle_s;
+    uint64_t headroom;
+};
+must_use enum err qarnot_size_read(const struct doc *body, struct qarnot_size *ret,
+                                   struct error *e);
 
 /* ---- qarnot_pools.c ---- */
 
@@ -193,6 +225,9 @@ void qarnot_tasks_read(struct call *call, task_id id, history_fn then);
 
 /* Was the task deleted by the SDK while it ran? `task` is the JSON that the API has. */
 bool qarnot_tasks_deleted(const struct doc *task);
+
+/* The same for a task of the history. False: the call was answered with 404. */
+must_use bool qarnot_tasks_there(struct call *call, struct str json);
 
 /* Deletes a live or ended task: its output goes, and the SDK finds it no more. */
 void qarnot_tasks_remove(struct call *call, task_id id);

@@ -280,6 +280,47 @@ static void errors_write(struct json_out *j, const struct doc *task, const char 
     json_out_end(j);
 }
 
+/* ---- dependencies ---- */
+
+/* Does a task that this one depends on still live? */
+static bool any_waits(const struct core *core, const struct doc *list)
+{
+    for (const struct doc *d = list == NULL ? NULL : list->first; d != NULL; d = d->next) {
+        const char *uuid = "";
+        uint64_t id;
+        (void)doc_text(d->kind == DOC_MAP ? doc_get(d, "taskUuid") : d, &uuid);
+        if (qarnot_uuid_parse(core, QARNOT_TASK, uuid, &id) &&
+            query_task(core, (task_id){id}) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The lists as the SDK sent them, and how far they are. */
+static void dependencies_write(struct json_out *j, const struct core *core, const struct doc *task,
+                               const struct doc *kept)
+{
+    static const char *const computed[] = {"state", NULL};
+    const struct doc *sent = doc_get(kept, "dependencies");
+    const struct doc *plain = doc_get(sent, "dependsOn");
+    const struct doc *advanced = doc_get(sent, "advancedDependsOn");
+    if ((plain == NULL || plain->count == 0) && (advanced == NULL || advanced->count == 0)) {
+        return;
+    }
+    const bool began = count_of(task, "active") + count_of(task, "ended") > 0;
+    const bool failed = strcmp(text_of(task, "cause"), names_end_cause(END_DEPENDENCY)) == 0;
+    const bool waits = !began && (any_waits(core, plain) || any_waits(core, advanced));
+    json_out_key(j, "dependencies");
+    json_out_object(j);
+    json_out_kv_text(j, "state",
+                     failed  ? "dependencyConditionsNotFulfilled"
+                     : waits ? "waiting"
+                             : "dependencyConditionsFulfilled");
+    qarnot_fields_echo(j, sent, computed);
+    json_out_end(j);
+}
+
 /* ---- the whole ---- */
 
 static void tally_init(struct instance_tally *tally)
@@ -379,6 +420,7 @@ void qarnot_json_task(struct json_out *j, const struct core *core, const struct 
                                            "status",
                                            "resultsCount",
                                            "snapshotInterval",
+                                           "dependencies",
                                            NULL};
     const struct doc *kept = qarnot_fields_kept(arena, text_of(task, "annotation"));
     const char *ranges = NULL;
@@ -394,6 +436,7 @@ void qarnot_json_task(struct json_out *j, const struct core *core, const struct 
     instances_write(j, task, ranges, &tally, arena);
     errors_write(j, task, ranges, &extra, arena);
     files_write(j, &extra);
+    dependencies_write(j, core, task, kept);
     figures_write(j, task, &tally, progress);
     status_write(j, task, ranges, &tally, progress);
     qarnot_fields_echo(j, kept, computed);

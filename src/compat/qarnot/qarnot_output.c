@@ -195,7 +195,7 @@ static void output_begin(struct call *call)
     call_when_stored(call, output_ask);
 }
 
-/* The task has ended: the history knows its instances. */
+/* The task has ended: the history knows its instances, and whether it was deleted. */
 static void ended_begin(struct call *call, task_id id, struct str json)
 {
     struct doc *task;
@@ -208,11 +208,16 @@ static void ended_begin(struct call *call, task_id id, struct str json)
         call_fail(call, &e);
         return;
     }
+    if (qarnot_tasks_deleted(task)) {
+        call_failf(call, ERR_NOT_FOUND, "", "the task %.60s was deleted", call->params[0]);
+        return;
+    }
     (void)doc_u64(doc_get(task, "array_first"), &first);
     (void)doc_u64(doc_get(task, "instances"), &count);
     (void)doc_text(doc_get(task, "annotation"), &annotation);
     output_want(call, id, want);
-    if (instance_of(call, annotation, (uint32_t)first, count, &want->filter.index)) {
+    if (call->params[1] == NULL ||
+        instance_of(call, annotation, (uint32_t)first, count, &want->filter.index)) {
         call->data = want;
         output_begin(call);
     }
@@ -222,28 +227,23 @@ static void output_show(struct call *call)
 {
     const struct core *core = call_core(call);
     struct output_read *want = arena_new(call_arena(call), struct output_read, 1);
-    task_id id = {0};
-    if (!qarnot_uuid_parse(core, QARNOT_TASK, call->params[0], &id.v) || id.v == 0 ||
-        id.v > query_task_last(core).v) {
-        call_failf(call, ERR_NOT_FOUND, "", "no task %.60s", call->params[0]);
+    struct task_spec spec;
+    task_id id;
+    if (!qarnot_tasks_of(call, &id)) {
         return;
     }
     const struct task *task = query_task(core, id);
-    if (call->params[1] != NULL && task == NULL) {
+    if (task == NULL) {
         history_read(call, id, ended_begin);
         return;
     }
     output_want(call, id, want);
-    if (call->params[1] != NULL) {
-        struct task_spec spec;
-        query_task_spec(core, id, call_arena(call), &spec);
-        if (!instance_of(call, spec.annotation, task->array_first, task->instance_count,
-                         &want->filter.index)) {
-            return;
-        }
+    query_task_spec(core, id, call_arena(call), &spec);
+    if (call->params[1] == NULL || instance_of(call, spec.annotation, task->array_first,
+                                               task->instance_count, &want->filter.index)) {
+        call->data = want;
+        output_begin(call);
     }
-    call->data = want;
-    output_begin(call);
 }
 
 void qarnot_output_stdout(struct call *call)

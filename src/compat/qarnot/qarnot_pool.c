@@ -63,8 +63,10 @@ static uint64_t node_slots_of(const struct pool_spec *spec)
 
 uint64_t qarnot_pool_slots_most(const struct pool *pool, const struct pool_spec *spec)
 {
-    return spec->provider == POOL_STATIC ? (uint64_t)pool->slots_milli / SLOT_MILLI
-                                         : node_slots_of(spec) * spec->nodes_max;
+    const uint64_t most = spec->provider == POOL_STATIC ? (uint64_t)pool->slots_milli / SLOT_MILLI
+                                                        : node_slots_of(spec) * spec->nodes_max;
+    const uint64_t cap = (uint64_t)spec->user_slots_max / SLOT_MILLI;
+    return cap > 0 && cap < most ? cap : most;
 }
 
 /* The counts: a pool instance is a slot. */
@@ -73,8 +75,9 @@ static void counts_write(struct json_out *j, const struct core *core, const stru
 {
     struct pool_figures figures;
     query_pool_figures(core, pool->id, &figures);
-    const uint64_t slots = (uint64_t)pool->slots_milli / SLOT_MILLI;
     const uint64_t most = qarnot_pool_slots_most(pool, spec);
+    const uint64_t there = (uint64_t)pool->slots_milli / SLOT_MILLI;
+    const uint64_t slots = there < most ? there : most;
     const uint64_t tasks = (uint64_t)pool->pending_count + pool->running_count;
     json_out_kv_u64(j, "runningInstanceCount", slots);
     json_out_kv_u64(j, "runningCoreCount", slots);
@@ -106,16 +109,19 @@ void qarnot_pool_write(struct json_out *j, const struct core *core, const struct
     struct pool_spec spec;
     char uuid[QARNOT_UUID_MAX];
     const char *shortname = uuid;
-    const char *profile = "docker-batch";
+    const char *profile = QARNOT_PROFILE;
+    const char *name;
     query_pool_spec(core, pool->id, arena, &spec);
     const struct doc *kept = qarnot_fields_kept(arena, spec.annotation);
     qarnot_uuid(core, QARNOT_POOL, pool->id.v, uuid);
     (void)doc_text(doc_get(kept, "shortname"), &shortname);
     (void)doc_text(doc_get(kept, "profile"), &profile);
+    if (*spec.title != '\0' || !doc_text(doc_get(kept, "name"), &name)) {
+        name = *spec.title != '\0' ? spec.title : spec.name;
+    }
     json_out_object(j);
-    json_out_put(j, "uuid:%s,name:%s,shortname:%s,profile:%s,state:%s,creationDate:%td", uuid,
-                 *spec.title != '\0' ? spec.title : spec.name, shortname, profile,
-                 qarnot_pool_state(pool), pool->created_ms);
+    json_out_put(j, "uuid:%s,name:%s,shortname:%s,profile:%s,state:%s,creationDate:%td", uuid, name,
+                 shortname, profile, qarnot_pool_state(pool), pool->created_ms);
     json_out_kv_u64(j, "instanceCount",
                     number_of(kept, "instanceCount",
                               spec.provider == POOL_STATIC ? pool->node_count

@@ -11,126 +11,7 @@
 #include <sodium.h>
 #include <unistd.h>
 
-/* How many nodes, and how they come and go. */
-struct pool_size {
-    uint64_t slots_per_node;
-    uint64_t nodes; /* of a fixed pool; 0: the pool is elastic */
-    uint64_t min;
-    uint64_t max;
-    uint64_t idle_s;
-    uint64_t headroom;
-};
-
 /* ---- from the SDK ---- */
-
-static uint64_t number_of(const struct doc *map, const char *key, uint64_t otherwise)
-{
-    uint64_t value = otherwise;
-    (void)doc_u64(doc_get(map, key), &value);
-    return value;
-}
-
-/* A part of a change: above 0, at most 1. Weir makes each change at once, so it is only checked. */
-static bool factor_ok(const struct doc *elastic, const char *key)
-{
-    const struct doc *value = doc_get(elastic, key);
-    const double factor =
-        value == NULL || value->kind != DOC_NUMBER ? 1 : strtod(value->text.p, NULL);
-    return factor > 0 && factor <= 1;
-}
-
-/* `elastic` has the names of both forms: elasticProperty, and a policy ManagedTasksQueue. */
-static enum err elastic_read(const struct doc *elastic, struct pool_size *ret, struct error *e)
-{
-    const uint64_t k = ret->slots_per_node;
-    const uint64_t low = number_of(elastic, "minTotalSlots", 0);
-    const uint64_t high = number_of(elastic, "maxTotalSlots", 1);
-    const uint64_t idle_s = number_of(elastic, "minIdleTimeSeconds", 0);
-    const uint64_t period_s = number_of(elastic, "resizePeriod", 90);
-    if (high < 1 || low > high || high > POOL_NODES_MAX * k) {
-        return fail_at(e, ERR_INVALID, "elasticProperty",
-                       "the slots must be from minTotalSlots to maxTotalSlots, at least 1 and at "
-                       "most %" PRIu64 ", not %" PRIu64 " to %" PRIu64,
-                       POOL_NODES_MAX * k, low, high);
-    }
-    if (period_s < 1 || period_s > UINT32_MAX || idle_s > UINT32_MAX) {
-        return fail_at(e, ERR_INVALID, "elasticProperty",
-                       "resizePeriod must be 1 s or more, and minIdleTimeSeconds 0 or more");
-    }
-    if (!factor_ok(elastic, "rampResizeFactor") || !factor_ok(elastic, "scalingFactor")) {
-        return fail_at(e, ERR_INVALID, "elasticProperty", "a factor must be above 0 and at most 1");
-    }
-    ret->nodes = 0;
-    ret->min = (low + k - 1) / k;
-    ret->max = high / k;
-    ret->idle_s = idle_s > period_s ? idle_s : period_s;
-    ret->headroom = number_of(elastic, "minIdleSlots", 0);
-    if (ret->max < ret->min || ret->max == 0) {
-        return fail_at(e, ERR_INVALID, "elasticProperty",
-                       "nodes of %" PRIu64 " slots cannot make %" PRIu64 " to %" PRIu64 " slots", k,
-                       low, high);
-    }
-    return ERR_OK;
-}
-
-static enum err fixed_read(uint64_t slots, const char *path, struct pool_size *ret, struct error *e)
-{
-    if (slots < 1 || slots > POOL_NODES_MAX * ret->slots_per_node) {
-        return fail_at(e, ERR_INVALID, path, "it must be from 1 to %" PRIu64,
-                       POOL_NODES_MAX * ret->slots_per_node);
-    }
-    ret->nodes = (slots + ret->slots_per_node - 1) / ret->slots_per_node;
-    return ERR_OK;
-}
-
-/* One policy that always holds. Policies by the day of the week are refused: accepting and ignoring them would be a lie. */
-static enum err scaling_read(const struct doc *scaling, struct pool_size *ret, struct error *e)
-{
-    const struct doc *policies = doc_get(scaling, "policies");
-    const struct doc *policy = policies->first;
-    const struct doc *periods = doc_get(policy, "enabledPeriods");
-    const char *type = "";
-    const char *period = "Always";
-    (void)doc_text(doc_get(policy, "type"), &type);
-    if (periods != NULL && periods->count > 0) {
-        (void)doc_text(doc_get(periods->first, "type"), &period);
-    }
-    if (policies->count != 1 || strcmp(period, "Always") != 0) {
-        return fail_at(e, ERR_INVALID, "scaling",
-                       "Weir supports one policy, and only one that always holds");
-    }
-    if (strcmp(type, "Fixed") == 0) {
-        return fixed_read(number_of(policy, "slotsCount", 0), "scaling.policies[0].slotsCount", ret,
-                          e);
-    }
-    if (strcmp(type, "ManagedTasksQueue") == 0) {
-        return elastic_read(policy, ret, e);
-    }
-    return fail_at(e, ERR_INVALID, "scaling", "unknown type of policy '%.40s'", type);
-}
-
-static enum err size_read(const struct doc *body, struct pool_size *ret, struct error *e)
-{
-    const struct doc *elastic = doc_get(body, "elasticProperty");
-    const struct doc *multi = doc_get(body, "multiSlotsSettings");
-    const struct doc *scaling = doc_get(body, "scaling");
-    bool is_elastic = false;
-    *ret = (struct pool_size){.slots_per_node = 1};
-    if (multi != NULL && multi->kind == DOC_MAP) {
-        ret->slots_per_node = number_of(multi, "slotsPerNode", 1);
-        if (ret->slots_per_node < 1 || ret->slots_per_node > 1024) {
-            return fail_at(e, ERR_INVALID, "multiSlotsSettings.slotsPerNode",
-                           "it must be from 1 to 1024");
-        }
-    }
-    if (scaling != NULL && scaling->kind == DOC_MAP && qarnot_fields_given(scaling, "policies")) {
-        return scaling_read(scaling, ret, e);
-    }
-    if (elastic != NULL && doc_bool(doc_get(elastic, "isElastic"), &is_elastic) && is_elastic) {
-        return elastic_read(elastic, ret, e);
-    }
-    return fixed_read(number_of(body, "instanceCount", 0), "instanceCount", ret, e);
-}
 
 /* The provider `local` takes every figure as it is given, so the server's own machine is looked at here. */
 static enum err local_check(const struct qarnot_hardware *hardware, struct error *e)
@@ -166,12 +47,12 @@ static enum err definition_write(struct json_out *j, const struct doc *body, boo
                                  const struct pool_names *names, struct arena *arena,
                                  struct error *e)
 {
-    struct pool_size size;
+    struct qarnot_size size;
     struct qarnot_hardware hardware;
     const char *annotation;
     const char *title = "";
     enum err r = qarnot_fields_check(body, buckets, e);
-    r = r == ERR_OK ? size_read(body, &size, e) : r;
+    r = r == ERR_OK ? qarnot_size_read(body, &size, e) : r;
     r = r == ERR_OK ? qarnot_fields_hardware(body, &hardware, e) : r;
     r = r == ERR_OK && strcmp(names->provider, names_pool_provider(POOL_LOCAL)) == 0
             ? local_check(&hardware, e)
@@ -185,7 +66,13 @@ static enum err definition_write(struct json_out *j, const struct doc *body, boo
     if (names->name != NULL) {
         json_out_put(j, "name:%s,title:%s", names->name, title);
     }
-    json_out_put(j, "annotation:%s,provider:{", annotation);
+    json_out_put(j, "annotation:%s", annotation);
+    if (size.slots_per_node >
+        1) { /* the slots of the last node that were not asked for stay free */
+        json_out_put(j, ",scheduler:{user_slots:%s}",
+                     size.cap > 0 ? arena_fmt(arena, "%" PRIu64, size.cap) : "unlimited");
+    }
+    json_out_put(j, ",provider:{");
     if (names->name != NULL) {
         json_out_put(j, "type:%s,slots:%lu", names->provider, size.slots_per_node);
     }
@@ -233,15 +120,39 @@ static const struct doc *definition_of(struct call *call, const struct doc *body
 
 /* ---- routes ---- */
 
+static bool is_there(const struct pool *pool)
+{
+    return pool != NULL && !pool->deleted && pool->life.phase != PHASE_DELETE;
+}
+
+/* The pool with this shortname, which its maker chose. */
+static const struct pool *pool_named(const struct core *core, const char *shortname)
+{
+    const struct pool *pool = query_pool_next(core, (pool_id){0});
+    struct arena arena;
+    arena_init(&arena);
+    for (; pool != NULL; pool = query_pool_next(core, pool->id)) {
+        struct pool_spec spec;
+        arena_clear(&arena);
+        query_pool_spec(core, pool->id, &arena, &spec);
+        const struct doc *kept = qarnot_fields_kept(&arena, spec.annotation);
+        const char *own = qarnot_buckets_text(kept, "shortname");
+        if (is_there(pool) && *own != '\0' && strcmp(own, shortname) == 0) {
+            break;
+        }
+    }
+    arena_done(&arena);
+    return pool;
+}
+
 const struct pool *qarnot_pools_find(const struct core *core, const char *uuid)
 {
     uint64_t id;
     if (!qarnot_uuid_parse(core, QARNOT_POOL, uuid, &id) || id > UINT32_MAX) {
-        return NULL;
+        return pool_named(core, uuid);
     }
     const struct pool *pool = query_pool(core, (pool_id){(uint32_t)id});
-    const bool there = pool != NULL && !pool->deleted && pool->life.phase != PHASE_DELETE;
-    return there ? pool : NULL;
+    return is_there(pool) ? pool : NULL;
 }
 
 /* The pool that the path names. NULL: the call was answered with 404. */
@@ -276,6 +187,11 @@ void qarnot_pools_create(struct call *call)
     const struct doc *definition =
         definition_of(call, body, &(struct pool_names){name, provider, NULL});
     if (definition == NULL) {
+        return;
+    }
+    const char *shortname = qarnot_buckets_text(body, "shortname");
+    if (*shortname != '\0' && qarnot_pools_find(call_core(call), shortname) != NULL) {
+        call_failf(call, ERR_INVALID, "shortname", "another pool has the name %.60s", shortname);
         return;
     }
     if (pool_spec_read(definition, call_arena(call), &spec, &e) != ERR_OK) {
@@ -479,17 +395,14 @@ void qarnot_pools_list(struct call *call)
 {
     const struct doc *body;
     struct error e;
-    const char *token = "0";
     uint64_t after;
+    size_t limit;
     if (!body_read(call, &body)) {
         return;
     }
-    (void)doc_text(doc_get(body, "token"), &token);
-    if (!str_to_u64(str_of(token), &after) || after > UINT32_MAX) {
-        call_failf(call, ERR_INVALID, "token", "'%.40s' is no token of this list", token);
-    } else if (qarnot_fields_filter_check(doc_get(body, "filter"), &e) != ERR_OK) {
+    if (qarnot_fields_page(body, &after, &limit, &e) != ERR_OK) {
         call_fail(call, &e);
     } else {
-        list_write(call, doc_get(body, "filter"), qarnot_fields_page_limit(body), after);
+        list_write(call, doc_get(body, "filter"), limit, after > UINT32_MAX ? UINT32_MAX : after);
     }
 }

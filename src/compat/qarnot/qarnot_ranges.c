@@ -4,7 +4,10 @@
 
 #include <inttypes.h>
 
-enum { NUMBER_MAX = 1000000000 };
+enum {
+    NUMBER_MAX = 1000000000,
+    PLAIN_MAX = 24 * TASK_INSTANCES_MAX, /* "1000000000-1000000000," for each */
+};
 
 /* The next part of the text. False: there is none, or it is no range. */
 static bool part_next(struct str *rest, uint64_t *ret_first, uint64_t *ret_last)
@@ -40,6 +43,24 @@ enum err qarnot_ranges_read(const char *text, struct qarnot_ranges *ret, struct 
     }
     *ret = (struct qarnot_ranges){.count = (uint32_t)count, .text = text};
     return ERR_OK;
+}
+
+const char *qarnot_ranges_plain(const char *text, struct arena *arena)
+{
+    struct buf out;
+    struct str rest = str_of(text);
+    uint64_t first;
+    uint64_t last;
+    buf_init(&out, PLAIN_MAX);
+    while (rest.p != NULL && part_next(&rest, &first, &last)) {
+        buf_addf(&out, out.len > 0 ? ",%" PRIu64 : "%" PRIu64, first);
+        if (last > first) {
+            buf_addf(&out, "-%" PRIu64, last);
+        }
+    }
+    const char *plain = arena_str(arena, buf_text(&out));
+    buf_done(&out);
+    return plain;
 }
 
 uint32_t qarnot_ranges_at(const char *text, uint32_t index)

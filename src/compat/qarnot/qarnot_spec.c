@@ -13,15 +13,16 @@
 
 enum { SPEC_BYTES_MAX = 1024 * 1024 };
 
-/* The ranges are counted off in the shell, because an instance knows only its index. */
+/* The ranges are counted off in the shell, because an instance knows only its index. No constant has a name that begins with WEIR_
+ * (is_variable()), so the shell's own names are such ones. */
 static const char script[] =
-    "i=${WEIR_INDEX:-0}\n"
-    "for r in $(echo \"$QARNOT_RANGES\" | tr ',' ' '); do\n"
-    "  a=${r%-*}; b=${r#*-}; n=$((b - a + 1))\n"
-    "  if [ \"$i\" -lt \"$n\" ]; then INSTANCE_ID=$((a + i)); break; fi\n"
-    "  i=$((i - n))\n"
+    "WEIR_I=${WEIR_INDEX:-0}\n"
+    "for WEIR_R in $(echo \"$QARNOT_RANGES\" | tr ',' ' '); do\n"
+    "  WEIR_A=${WEIR_R%-*}; WEIR_B=${WEIR_R#*-}; WEIR_N=$((WEIR_B - WEIR_A + 1))\n"
+    "  if [ \"$WEIR_I\" -lt \"$WEIR_N\" ]; then INSTANCE_ID=$((WEIR_A + WEIR_I)); break; fi\n"
+    "  WEIR_I=$((WEIR_I - WEIR_N))\n"
     "done\n"
-    "unset QARNOT_RANGES i r a b n\n"
+    "unset QARNOT_RANGES WEIR_I WEIR_R WEIR_A WEIR_B WEIR_N\n"
     "TASK_PATH=${TASK_PATH:-$WEIR_JOB_DIR} TMP_PATH=${TMPDIR:-/tmp} TMP_RAMFS_PATH=/dev/shm\n"
     "QARNOT_JOB_DIRECTORY=${WEIR_POOL_DIR:-$WEIR_JOB_DIR}\n"
     "QARNOT_RESOURCES_DIRECTORY=$TASK_PATH\n"
@@ -53,6 +54,18 @@ static bool is_variable(const char *name)
     return strncmp(name, "WEIR_", 5) != 0;
 }
 
+/* Has a later constant of the list the same name? */
+static bool is_named_again(const struct doc *constant, const char *name)
+{
+    const char *other;
+    for (const struct doc *d = constant->next; d != NULL; d = d->next) {
+        if (doc_text(doc_get(d, "key"), &other) && strcmp(other, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Writes the constants that the task's own ones do not hide. */
 static void constants_write(struct json_out *j, const struct doc *body, const struct doc *hidden_by)
 {
@@ -60,15 +73,14 @@ static void constants_write(struct json_out *j, const struct doc *body, const st
     for (const struct doc *d = constants == NULL ? NULL : constants->first; d != NULL;
          d = d->next) {
         const char *key = "";
-        const struct doc *value = d->kind == DOC_MAP ? doc_get(d, "value") : NULL;
-        const bool text = value != NULL && (value->kind == DOC_STRING || value->kind == DOC_NUMBER);
-        if (!text || !doc_text(doc_get(d, "key"), &key) || !is_variable(key) ||
-            qarnot_fields_constant(body, key) !=
-                (value->kind == DOC_STRING ? value->text.p : NULL) ||
+        if (!doc_text(doc_get(d, "key"), &key) || !is_variable(key) || is_named_again(d, key) ||
             (hidden_by != NULL && qarnot_fields_constant(hidden_by, key) != NULL)) {
             continue;
         }
-        json_out_kv_text(j, key, value->text.p);
+        const char *value = qarnot_fields_constant(body, key);
+        if (value != NULL) {
+            json_out_kv_text(j, key, value);
+        }
     }
 }
 
@@ -87,8 +99,8 @@ static void env_write(struct json_out *j, const struct doc *body, const struct d
 
 /* ---- instances, retries, dependencies ---- */
 
-static enum err instances_read(const struct doc *body, const char **ret_ranges, uint32_t *ret,
-                               struct error *e)
+static enum err instances_read(const struct doc *body, struct arena *arena, const char **ret_ranges,
+                               uint32_t *ret, struct error *e)
 {
     const char *text;
     uint64_t count;
@@ -97,7 +109,7 @@ static enum err instances_read(const struct doc *body, const char **ret_ranges, 
     if (doc_text(doc_get(body, "advancedRanges"), &text)) {
         enum err r = qarnot_ranges_read(text, &ranges, e);
         if (r == ERR_OK) {
-            *ret_ranges = text;
+            *ret_ranges = qarnot_ranges_plain(text, arena);
             *ret = ranges.count;
         }
         return r;
@@ -116,14 +128,16 @@ static enum err retries_read(const struct doc *body, const struct doc *pool, uin
                              uint64_t *ret, struct error *e)
 {
     const struct doc *own = doc_get(body, "retrySettings");
-    const struct doc *other = doc_get(pool, "defaultRetrySettings");
-    uint64_t total = 0;
-    uint64_t each = 0;
-    bool said = doc_u64(doc_get(own, "maxTotalRetries"), &total);
-    said = doc_u64(doc_get(own, "maxPerInstanceRetries"), &each) || said;
-    if (!said && other != NULL) {
-        (void)doc_u64(doc_get(other, "maxTotalRetries"), &total);
-        (void)doc_u64(doc_get(other, "maxPerInstanceRetries"), &each);
+    const struct doc *others = doc_get(pool, "defaultRetrySettings");
+    const bool said = qarnot_fields_given(own, "maxTotalRetries") ||
+                      qarnot_fields_given(own, "maxPerInstanceRetries");
+    const struct doc *from = said ? own : others;
+    uint64_t total;
+    uint64_t each;
+    enum err r = qarnot_types_number(from, "maxTotalRetries", 0, &total, e);
+    r = r == ERR_OK ? qarnot_types_number(from, "maxPerInstanceRetries", 0, &each, e) : r;
+    if (r != ERR_OK) {
+        return r;
     }
     if (total > 0 && count > 1 && (each == 0 || each * count > total)) {
         return fail_at(e, ERR_INVALID, "retrySettings.maxTotalRetries",
@@ -263,6 +277,28 @@ static const char *constant_of(const struct doc *body, const struct doc *pool, c
     return own != NULL ? own : qarnot_fields_constant(pool, name);
 }
 
+/* The image that the constants name: in the registry DOCKER_SRV, where one is named. */
+static void image_write(struct json_out *j, const struct doc *body, const struct doc *pool,
+                        struct arena *arena)
+{
+    const char *image = constant_of(body, pool, "DOCKER_REPO");
+    const char *tag = constant_of(body, pool, "DOCKER_TAG");
+    const char *registry = constant_of(body, pool, "DOCKER_SRV");
+    if (image == NULL || *image == '\0') {
+        return;
+    }
+    if (registry != NULL && *registry != '\0') {
+        const char *scheme = strstr(registry, "://");
+        struct str host = str_of(scheme != NULL ? scheme + 3 : registry);
+        while (host.len > 0 && host.p[host.len - 1] == '/') {
+            host.len--;
+        }
+        image = arena_fmt(arena, "%.*s/%s", (int)host.len, host.p, image);
+    }
+    json_out_kv_text(j, "image",
+                     tag != NULL && *tag != '\0' ? arena_fmt(arena, "%s:%s", image, tag) : image);
+}
+
 /* Where the task sees its files (agent/box_view.h): in a pool its directory has the name of the task, which is the next
  * one that Weir numbers. */
 static void mounts_write(struct json_out *j, const struct core *core, const struct doc *body,
@@ -293,7 +329,7 @@ static enum err task_write(struct json_out *j, const struct core *core, const st
     uint64_t retries = 0;
     enum err r = qarnot_fields_check(body, buckets, e);
     r = r == ERR_OK ? place_read(core, body, arena, &place, e) : r;
-    r = r == ERR_OK ? instances_read(body, &ranges, &count, e) : r;
+    r = r == ERR_OK ? instances_read(body, arena, &ranges, &count, e) : r;
     r = r == ERR_OK ? retries_read(body, place.kept, count, &retries, e) : r;
     r = r == ERR_OK ? qarnot_fields_hardware(body, &hardware, e) : r;
     r = r == ERR_OK ? qarnot_fields_keep(body, NULL, arena, &annotation, e) : r;
@@ -314,13 +350,7 @@ static enum err task_write(struct json_out *j, const struct core *core, const st
     if (place.job != NULL) {
         json_out_put(j, "tags:[%s]", qarnot_jobs_tag(arena, place.job));
     }
-    const char *image = constant_of(body, place.kept, "DOCKER_REPO");
-    const char *tag = constant_of(body, place.kept, "DOCKER_TAG");
-    if (image != NULL && *image != '\0') {
-        json_out_kv_text(j, "image",
-                         tag != NULL && *tag != '\0' ? arena_fmt(arena, "%s:%s", image, tag)
-                                                     : image);
-    }
+    image_write(j, body, place.kept, arena);
     mounts_write(j, core, body, place.kept, place.pool != NULL, arena);
     env_write(j, body, place.kept, ranges, count, arena);
     request_write(j, &hardware, arena);

@@ -67,11 +67,22 @@ void qarnot_tasks_read(struct call *call, task_id id, history_fn then)
     buf_done(&out);
 }
 
+/* Did the SDK delete the task while it ran? */
+static bool is_deleted(struct call *call, task_id id)
+{
+    struct task_spec spec;
+    if (query_task(call_core(call), id) == NULL) {
+        return false;
+    }
+    query_task_spec(call_core(call), id, call_arena(call), &spec);
+    return strcmp(spec.annotation, QARNOT_DELETED) == 0;
+}
+
 bool qarnot_tasks_of(struct call *call, task_id *ret)
 {
     const struct core *core = call_core(call);
     if (qarnot_uuid_parse(core, QARNOT_TASK, call->params[0], &ret->v) && ret->v > 0 &&
-        ret->v <= query_task_last(core).v) {
+        ret->v <= query_task_last(core).v && !is_deleted(call, *ret)) {
         return true;
     }
     call_failf(call, ERR_NOT_FOUND, "", "no task %.60s", call->params[0]);
@@ -146,8 +157,7 @@ static void create_one(struct call *call, const struct doc *body, struct qarnot_
     }
     *ret = (struct qarnot_created){
         .status = http_status_of(e.code),
-        .message = *e.path != '\0' ? arena_fmt(call_arena(call), "%s: %s", e.path, e.text)
-                                   : arena_str(call_arena(call), e.text),
+        .message = qarnot_fields_words(call_arena(call), e.path, e.text),
     };
 }
 
@@ -212,33 +222,26 @@ void qarnot_tasks_create(struct call *call)
 
 /* ---- change ---- */
 
-void qarnot_tasks_edit(struct call *call)
+bool qarnot_tasks_there(struct call *call, struct str json)
 {
-    task_id id;
-    const struct doc *body;
+    struct arena arena;
+    struct doc *doc;
     struct error e;
-    struct facts facts;
-    struct task_spec spec = {0};
-    const struct task_edit edit = {.fields = TASK_EDIT_annotation, .spec = &spec};
-    if (!qarnot_tasks_of(call, &id) || !body_read(call, &body)) {
-        return;
+    arena_init(&arena);
+    const bool there =
+        doc_json_parse(&arena, json, &doc, &e) != ERR_OK || !qarnot_tasks_deleted(doc);
+    arena_done(&arena);
+    if (!there) {
+        call_failf(call, ERR_NOT_FOUND, "", "the task %.60s was deleted", call->params[0]);
     }
-    if (query_task(call_core(call), id) == NULL) {
-        call_failf(call, ERR_DENIED, "", "the task has ended and cannot be changed");
-        return;
-    }
-    struct task_spec now;
-    struct qarnot_extra extra;
-    query_task_spec(call_core(call), id, call_arena(call), &now);
-    qarnot_extra_read(qarnot_fields_kept(call_arena(call), now.annotation), &extra);
-    enum err r = qarnot_fields_check(body, qarnot_buckets_on(call), &e);
-    r = r == ERR_OK ? qarnot_fields_keep(body, &extra, call_arena(call), &spec.annotation, &e) : r;
-    if (r != ERR_OK) {
-        call_fail(call, &e);
-        return;
-    }
-    struct input in = {.type = INPUT_TASK_EDIT, .task = {.task = id, .edit = &edit}};
-    if (call_input(call, &in, &facts)) {
+    return there;
+}
+
+/* An ended task stays as it is. */
+static void ended_same(struct call *call, task_id id, struct str json)
+{
+    (void)id;
+    if (qarnot_tasks_there(call, json)) {
         empty_answer(call);
     }
 }
@@ -252,19 +255,20 @@ void qarnot_tasks_refresh(struct call *call)
     if (!qarnot_tasks_of(call, &id)) {
         return;
     }
-    if (query_task(call_core(call), id) != NULL) {
-        query_task_spec(call_core(call), id, call_arena(call), &spec);
-        const struct doc *kept = qarnot_fields_kept(call_arena(call), spec.annotation);
-        qarnot_extra_read(kept, &extra);
-        extra.refreshed++;
-        if (qarnot_buckets_in(kept) && !qarnot_extra_put(call, id, &extra)) {
-            return;
-        }
+    if (query_task(call_core(call), id) == NULL) {
+        history_read(call, id, ended_same);
+        return;
     }
-    empty_answer(call);
+    query_task_spec(call_core(call), id, call_arena(call), &spec);
+    const struct doc *kept = qarnot_fields_kept(call_arena(call), spec.annotation);
+    qarnot_extra_read(kept, &extra);
+    extra.refreshed++;
+    if (!qarnot_buckets_in(kept) || qarnot_extra_put(call, id, &extra)) {
+        empty_answer(call);
+    }
 }
 
-/* The SDK aborts after every run() with a time limit, also where the task has succeeded: an ended task stays as it is. */
+/* The SDK aborts after every run() with a time limit, also where the task has succeeded. */
 void qarnot_tasks_abort(struct call *call)
 {
     task_id id;
@@ -273,7 +277,9 @@ void qarnot_tasks_abort(struct call *call)
         return;
     }
     struct input in = {.type = INPUT_TASK_KILL, .task = {.task = id}};
-    if (query_task(call_core(call), id) == NULL || call_input(call, &in, &facts)) {
+    if (query_task(call_core(call), id) == NULL) {
+        history_read(call, id, ended_same);
+    } else if (call_input(call, &in, &facts)) {
         empty_answer(call);
     }
 }
@@ -283,7 +289,9 @@ static void ended_delete(struct call *call, task_id id, struct str json)
 {
     const struct api_host *host = call->api->o.host;
     struct error e;
-    (void)json;
+    if (!qarnot_tasks_there(call, json)) {
+        return;
+    }
     if (host->writable(host->ctx, &e) != ERR_OK) {
         call_busy(call, 503, &e);
         return;
@@ -387,21 +395,14 @@ void qarnot_tasks_page(struct call *call, const struct task_filter *filter,
 {
     const struct doc *body;
     struct error e;
-    const char *token = "0";
     struct page page = {.arena = call_arena(call)};
     if (!body_read(call, &body)) {
         return;
     }
-    (void)doc_text(doc_get(body, "token"), &token);
-    if (!str_to_u64(str_of(token), &page.after)) {
-        call_failf(call, ERR_INVALID, "token", "'%.40s' is no token of this list", token);
-        return;
-    }
-    if (qarnot_fields_filter_check(doc_get(body, "filter"), &e) != ERR_OK) {
+    if (qarnot_fields_page(body, &page.after, &page.limit, &e) != ERR_OK) {
         call_fail(call, &e);
         return;
     }
-    page.limit = qarnot_fields_page_limit(body);
     task_list_ask(call, filter, &page, form, (void *)(uintptr_t)doc_get(body, "filter"));
 }
 

@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "compat/qarnot/qarnot_internal.h"
 
+#include <ctype.h>
 #include <sodium.h>
 
 enum { HASH_BYTES = 16, TAG_BYTES = 10, NUMBER_BYTES = 6 };
@@ -47,9 +48,15 @@ bool qarnot_uuid_parse(const struct core *core, enum qarnot_kind kind, const cha
     uint8_t number[NUMBER_BYTES];
     uint8_t mask[HASH_BYTES];
     char again[QARNOT_UUID_MAX];
+    char lower[2 * NUMBER_BYTES + 1] = "";
     uint64_t id = 0;
-    if (strlen(text) != QARNOT_UUID_MAX - 1 ||
-        !str_unhex(str_of(text + QARNOT_UUID_MAX - 1 - 2 * NUMBER_BYTES), number, NUMBER_BYTES)) {
+    if (strlen(text) != QARNOT_UUID_MAX - 1) {
+        return false;
+    }
+    for (size_t i = 0; i < 2 * NUMBER_BYTES; i++) {
+        lower[i] = (char)tolower((unsigned char)text[QARNOT_UUID_MAX - 1 - 2 * NUMBER_BYTES + i]);
+    }
+    if (!str_unhex(str_of(lower), number, NUMBER_BYTES)) {
         return false;
     }
     hash_of(core, kind, UINT64_MAX, mask);

@@ -81,19 +81,25 @@ static void settings_that_cannot_be_honoured_are_refused(void **state)
 {
     struct rig *rig = *state;
     static const char *const bad[] = {
-        "{\"profile\":\"p\",\"instanceCount\":1}",
-        "{\"profile\":\"p\",\"instanceCount\":0,\"constants\":[{\"key\":\"DOCKER_CMD\",\"value\":"
+        "{\"profile\":\"docker-batch\",\"instanceCount\":1}",
+        "{\"profile\":\"docker-batch\",\"instanceCount\":0,\"constants\":[{\"key\":\"DOCKER_CMD\","
+        "\"value\":"
         "\"x\"}]}",
         "{\"instanceCount\":1,\"constants\":[{\"key\":\"DOCKER_CMD\",\"value\":\"x\"}]}",
-        "{\"profile\":\"p\",\"poolUuid\":\"no\",\"instanceCount\":1,\"constants\":[{\"key\":"
+        "{\"profile\":\"docker-batch\",\"poolUuid\":\"no\",\"instanceCount\":1,\"constants\":[{"
+        "\"key\":"
         "\"DOCKER_CMD\",\"value\":\"x\"}]}",
-        "{\"profile\":\"p\",\"jobUuid\":\"j\",\"instanceCount\":1,\"constants\":[{\"key\":"
+        "{\"profile\":\"docker-batch\",\"jobUuid\":\"j\",\"instanceCount\":1,\"constants\":[{"
+        "\"key\":"
         "\"DOCKER_CMD\",\"value\":\"x\"}]}",
-        "{\"profile\":\"p\",\"resultBucket\":\"b\",\"instanceCount\":1,\"constants\":[{\"key\":"
+        "{\"profile\":\"docker-batch\",\"resultBucket\":\"b\",\"instanceCount\":1,\"constants\":[{"
+        "\"key\":"
         "\"DOCKER_CMD\",\"value\":\"x\"}]}",
-        "{\"profile\":\"p\",\"hardwareConstraints\":[{\"discriminator\":\"SSDHardwareConstraint\"}]"
+        "{\"profile\":\"docker-batch\",\"hardwareConstraints\":[{\"discriminator\":"
+        "\"SSDHardwareConstraint\"}]"
         ",\"instanceCount\":1,\"constants\":[{\"key\":\"DOCKER_CMD\",\"value\":\"x\"}]}",
-        "{\"profile\":\"p\",\"retrySettings\":{\"maxTotalRetries\":3},\"instanceCount\":2,"
+        "{\"profile\":\"docker-batch\",\"retrySettings\":{\"maxTotalRetries\":3},\"instanceCount\":"
+        "2,"
         "\"constants\":[{\"key\":\"DOCKER_CMD\",\"value\":\"x\"}]}",
         "[]",
     };
@@ -165,10 +171,11 @@ static void a_task_goes_there_and_back(void **state)
 static enum err spec_of(struct rig *rig, const char *more, bool buckets, struct task_spec *ret)
 {
     struct error e;
-    const char *text = arena_fmt(&rig->arena,
-                                 "{\"profile\":\"p\",\"instanceCount\":1,\"constants\":[{\"key\":"
-                                 "\"DOCKER_CMD\",\"value\":\"x\"}],%s}",
-                                 more);
+    const char *text =
+        arena_fmt(&rig->arena,
+                  "{\"profile\":\"docker-batch\",\"instanceCount\":1,\"constants\":[{\"key\":"
+                  "\"DOCKER_CMD\",\"value\":\"x\"}],%s}",
+                  more);
     return qarnot_spec_task(rig->core, parse(rig, text), buckets, &rig->arena, ret, &e);
 }
 
