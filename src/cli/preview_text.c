@@ -199,11 +199,19 @@ static void node_end_line(const struct lines *lines, const struct doc *end)
 {
     const struct doc *node = item_at(end, "node");
     const bool joined = node != NULL && node->kind == DOC_STRING;
-    verb_add(lines, "end");
-    buf_addf(lines->out,
-             joined ? "node %s of pool %s" : "%s machine of pool %s that has not joined",
-             joined ? node->text.p : "a", item_text(end, "pool"));
-    price_add(lines->out, end, "saving");
+    const bool now = item_true(end, "now");
+    const bool replaced = item_true(end, "replaced");
+    verb_add(lines, replaced ? "replace" : "end");
+    if (joined) {
+        buf_addf(lines->out, "node %s of pool %s", node->text.p, item_text(end, "pool"));
+    } else {
+        buf_addf(lines->out, now ? "a machine of pool %s that has not joined" : "a node of pool %s",
+                 item_text(end, "pool"));
+    }
+    buf_add_str(lines->out, now ? "" : " once it has no work");
+    if (!replaced) {
+        price_add(lines->out, end, "saving");
+    }
 }
 
 /* Writes the lines of one kind. `verb`: "stop" for the lists `stops` and `stops_total`. */

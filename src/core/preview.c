@@ -291,6 +291,7 @@ enum verdict preview_run(const struct core *core, const struct preview_ask *ask,
     preview->cut |= !preview_launch_ticks(&change);
     preview->cut |= !preview_passes(&change);
     if (!ask->brief) {
+        preview_leave(preview);
         preview_later(preview, now_ms);
         preview_waits(preview, ask);
     }

@@ -72,7 +72,9 @@ struct preview_launch {
 /* A machine that the provider of a pool would be told to end. */
 struct preview_machine_end {
     pool_id pool;
-    node_id node; /* 0: its agent has not joined */
+    node_id node;  /* 0: its agent has not joined; with `later`: not known which node */
+    bool later;    /* once the node has no work */
+    bool replaced; /* another machine takes its place */
 };
 
 struct preview {

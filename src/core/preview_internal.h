@@ -21,6 +21,12 @@ void preview_launch_note(const struct preview_try *try, const struct fact *fact)
 /* Handles the deadlines that have come. False: there are more than the preview looks at. */
 bool preview_launch_ticks(struct preview_try *try);
 
+/* Notes the machines that end as soon as their nodes have no work. */
+void preview_leave(struct preview *preview);
+
+/* Notes one machine that ends. */
+void preview_launch_end_note(struct preview *preview, struct preview_machine_end end);
+
 /* Runs the passes that are due. False: the work was spent before the last pass. */
 bool preview_passes(struct preview_try *try);
 

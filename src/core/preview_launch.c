@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/must.h"
 #include "core/model/launch.h"
+#include "core/model/leave.h"
 #include "core/preview_internal.h"
 
 /* Each tick ends at most one machine of a pool. */
@@ -26,15 +27,14 @@ static void launch_note(struct preview *preview, pool_id pool)
     preview->launches[at].nodes++;
 }
 
-static void machine_end_note(struct preview *preview, const struct launch *launch)
+void preview_launch_end_note(struct preview *preview, struct preview_machine_end end)
 {
     preview->machine_end_total++;
     if (preview->machine_end_count == PREVIEW_TASKS_MAX) {
         preview->cut = true;
         return;
     }
-    preview->machine_ends[preview->machine_end_count++] =
-        (struct preview_machine_end){.pool = launch->pool, .node = launch->node};
+    preview->machine_ends[preview->machine_end_count++] = end;
 }
 
 void preview_launch_note(const struct preview_try *try, const struct fact *fact)
@@ -45,7 +45,9 @@ void preview_launch_note(const struct preview_try *try, const struct fact *fact)
         const struct launch *launch = query_launch(try->copy, fact->launch.launch);
         must(launch != NULL);
         if (launch->state != LAUNCH_ENDING) {
-            machine_end_note(try->note, launch);
+            const bool replaced = launch->leave == LEAVE_REPLACED || launch->leave == LEAVE_UNFIT;
+            preview_launch_end_note(try->note, (struct preview_machine_end){
+                                                   launch->pool, launch->node, false, replaced});
         }
     }
 }

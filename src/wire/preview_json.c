@@ -109,8 +109,9 @@ static void machines_json(struct json_out *j, const struct preview *preview, str
     json_out_put(j, "node_ends_total:%u,node_ends:[", preview->machine_end_total);
     for (uint32_t i = 0; i < preview->machine_end_count; i++) {
         const struct preview_machine_end *end = &preview->machine_ends[i];
-        json_out_put(j, "{pool:%s,node:%s,", query_pool_name(core, end->pool),
-                     end->node.v == 0 ? NULL : query_node_name(core, end->node));
+        json_out_put(j, "{pool:%s,node:%s,now:%i,replaced:%i,", query_pool_name(core, end->pool),
+                     end->node.v == 0 ? NULL : query_node_name(core, end->node), !end->later,
+                     end->replaced);
         price_json(j, core, end->pool, 1, arena);
     }
     json_out_end(j);

@@ -81,6 +81,42 @@ def test_a_smaller_maximum_ends_nodes(weir_factory):
     assert weir.weir("pool", "edit", "burst", "--max", 1, "--dry-run", check=False).returncode not in (0, 8)
 
 
+def test_nodes_that_work_would_end_later(weir_factory):
+    """What a change ends once the tasks have left is said before it happens, and happens."""
+    weir = weir_factory()
+    weir.weir("flavor", "create", "fine", "--slots", 1, "--price", "1.5", "--currency", "EUR")
+    weir.weir("pool", "create", "train", "--provider", "local", "--flavor", "fine", "--nodes", 2)
+    task = weir.weir("submit", "--pool", "train", "-n", 2, "--slots", 1, "--", "sleep", "1000").stdout.strip()
+    weir.wait_until(lambda: len(weir.task(int(task))["attempts"]) == 2 and weir.task(int(task))["state"] == "running", "both instances to run")
+    weir.weir("pool", "create", "other", "--provider", "local", "--flavor", "fine", "--nodes", 1)  # none of these changes touches it
+    both = [f"would end node train-{n} of pool train once it has no work, saving 1.5 EUR an hour" for n in (1, 2)]
+
+    def ends(*words):
+        said = weir.weir("whatif", *words, check=False)
+        assert said.returncode == 8, said.stdout + said.stderr
+        return [line for line in said.stdout.splitlines() if " node" in line]
+
+    assert ends("pool", "scale", "train", "--remove", "train-1") == both[:1]
+    assert ends("pool", "scale", "train", "--remove", "train-1", "--busy", "requeue") == both[:1]
+    assert ends("pool", "scale", "train", "--nodes", 0) == both
+    assert ends("pool", "close", "train") == both
+    assert ends("pool", "close", "train", "--kill") == both
+    assert ends("pool", "delete", "train", "--force") == both
+    assert ends("pool", "edit", "train", "--min", 0, "--max", 1) == ["would end a node of pool train once it has no work, saving 1.5 EUR an hour"]
+    assert [line for line in ends("pool", "replace", "train", "--at-once", 2) if "launch" not in line] == [f"would replace node train-{n} of pool train once it has no work" for n in (1, 2)]
+    answer = weir.api("DELETE", "pools/train?force=true&dry_run=true").json
+    assert answer["node_ends_total"] == 2 and answer["node_ends"][0] == {
+        "pool": "train", "node": "train-1", "now": False, "replaced": False, "price": 1.5, "currency": "EUR"}
+    weir.weir("node", "lock", "train-1")
+    assert ends("pool", "edit", "train", "--min", 0, "--max", 0) == ["would end a node of pool train once it has no work, saving 1.5 EUR an hour"]
+    weir.weir("node", "unlock", "train-1")
+    weir.weir("pool", "delete", "train", "--force", "--yes")
+    weir.wait_until(lambda: weir.api("GET", "nodes?pool=train").json["items"] == [], "both nodes to go")
+    assert weir.task(int(task))["state"] == "unavailable"
+    restored = weir.weir("whatif", "pool", "restore", "train", check=False).stdout
+    assert "would launch 2 nodes in pool train, for 3 EUR an hour" in restored, restored
+
+
 def test_nodes_have_their_price(weir):
     weir.weir("flavor", "create", "fine", "--slots", 1, "--price", "1.5", "--currency", "EUR")
     said = tried(weir, "pool", "create", "priced", "--provider", "local", "--flavor", "fine", "--min", 3, "--max", 4)

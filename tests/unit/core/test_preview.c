@@ -413,8 +413,10 @@ static void machines_that_would_come_and_go_are_named(void **state)
     org_settle(org);
     preview =
         try_one(org, pool_max(org, &arena, 0)); /* one node works, one machine is on its way */
-    assert_int_equal(preview->machine_end_total, 1);
+    assert_int_equal(preview->machine_end_total, 2);
     assert_int_equal(preview->machine_ends[0].node.v, 0);
+    assert_false(preview->machine_ends[0].later);
+    assert_true(preview->machine_ends[1].later); /* the node that works goes when it has no work */
     assert_int_equal(preview->stop_total, 0);
     preview_free(preview);
     in = (struct input){.type = INPUT_TASK_KILL, .task = {.task = {1}}};

@@ -55,5 +55,5 @@ export interface DryRun {
   stops_total: number; stops: (DryTask & { instances: number; cause: string; lost_ms: number; work_lost: { slot_seconds: number } })[]; ends_total: number; ends: (DryTask & { state: string })[];
   starts_total: number; starts: (DryTask & { instances: number; now: boolean; places: { node: string; instances: number; devices: number[] }[] })[];
   waits_total: number; waits: (DryTask & { reason: Reason | null; first: { task: number; others: number; at: Time } | null })[];
-  launches_total: number; launches: { pool: string; nodes: number }[]; node_ends_total: number; node_ends: { pool: string; node: string | null }[]; warnings: string[];
+  launches_total: number; launches: { pool: string; nodes: number }[]; node_ends_total: number; node_ends: { pool: string; node: string | null; now: boolean; replaced: boolean }[]; warnings: string[];
 }

@@ -11,6 +11,10 @@ function Who({ t }: { t: DryTask }) {
 
 function more(total: number, shown: number) { return total > shown ? <li class="faint">and {num(total - shown)} more</li> : null; }
 
+function machine(n: DryRun['node_ends'][number]) {
+  return (n.node ?? (n.now ? 'one that has not joined' : 'one')) + (n.now ? '' : ' (once it has no work)');
+}
+
 export function DryRunView({ dry }: { dry: DryRun }) {
   const lost = dry.stops.reduce((sum, s) => sum + s.work_lost.slot_seconds, 0);
   const quiet = dry.stops_total + dry.ends_total + dry.starts_total + dry.waits_total + dry.launches_total + dry.node_ends_total + dry.warnings.length === 0;
@@ -41,7 +45,7 @@ export function DryRunView({ dry }: { dry: DryRun }) {
           ))}{more(dry.waits_total, dry.waits.length)}</ul></div>
       )}
       {dry.launches_total > 0 && <p>{dry.launches.map((l) => `Pool ${l.pool} would ask its provider for ${plural(l.nodes, 'node')}.`).join(' ')}</p>}
-      {dry.node_ends_total > 0 && <p>{plural(dry.node_ends_total, 'node')} would be ended: {dry.node_ends.slice(0, 8).map((n) => n.node ?? 'one that has not joined').join(', ')}{dry.node_ends_total > 8 && ' …'}</p>}
+      {dry.node_ends_total > 0 && <p>{plural(dry.node_ends_total, 'node')} would be ended: {dry.node_ends.slice(0, 8).map(machine).join(', ')}{dry.node_ends_total > 8 && ' …'}</p>}
       {dry.refused > 0 && <p class="warn-text">{plural(dry.refused, 'task')} would be refused.</p>}
       {dry.warnings.map((w) => <p key={w} class="warn-text">{w}</p>)}
       {dry.cut && <p class="faint">The server stopped looking here; there may be more.</p>}

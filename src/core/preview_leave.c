@@ -1,0 +1,73 @@
+/* preview_leave.c - which machines a change would end later: once their nodes have no work. The state right after the change says which
+ * nodes leave; the deadlines that end them have not come yet.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/model/launch.h"
+#include "core/model/leave.h"
+#include "core/model/pool.h"
+#include "core/preview_internal.h"
+#include "core/state/elastic.h"
+
+enum way { WAY_STAYS, WAY_GOES, WAY_REPLACED };
+
+/* What becomes of the machine as soon as its node has no work. */
+static enum way way_of(const struct core *core, launch_id id)
+{
+    const struct launch *launch = query_launch(core, id);
+    if (launch == NULL || launch->state == LAUNCH_ENDING) {
+        return WAY_STAYS;
+    }
+    if (launch->leave != LEAVE_NOT) {
+        return launch->leave == LEAVE_SCALED ? WAY_GOES : WAY_REPLACED;
+    }
+    const struct pool *pool = query_pool(core, launch->pool);
+    const bool open = pool == NULL || pool->life.phase == PHASE_OPEN;
+    const bool turn = pool != NULL && pool->replacement.at_once != 0 && !launch->locked &&
+                      id.v > pool->replacement.cursor.v && id.v <= pool->replacement.upto.v;
+    return !open ? WAY_GOES : turn ? WAY_REPLACED : WAY_STAYS;
+}
+
+/* Nodes of the pool that are locked, and so stay. */
+static uint32_t locked_count(const struct core *core, pool_id pool)
+{
+    uint32_t count = 0;
+    for (const struct launch *launch = query_launch_next(core, (launch_id){0}); launch != NULL;
+         launch = query_launch_next(core, launch->id)) {
+        count += launch->pool.v == pool.v && launch->locked && launch->state != LAUNCH_ENDING;
+    }
+    return count;
+}
+
+/* Nodes above the maximum of an open pool. Which of them go is not known: those that have no work first. */
+static uint32_t above(const struct core *core, pool_id id)
+{
+    const struct pool *pool = query_pool(core, id);
+    if (pool == NULL || pool->life.phase != PHASE_OPEN || !elastic_pool(pool) ||
+        pool->launch_live <= elastic_max(pool)) {
+        return 0;
+    }
+    const uint32_t most = pool->launch_live - elastic_max(pool);
+    const uint32_t free = pool->launch_live - locked_count(core, id);
+    return most < free ? most : free;
+}
+
+void preview_leave(struct preview *preview)
+{
+    const struct core *after = preview->after;
+    for (const struct launch *launch = query_launch_next(after, (launch_id){0}); launch != NULL;
+         launch = query_launch_next(after, launch->id)) {
+        const enum way way = way_of(after, launch->id);
+        if (way != WAY_STAYS && way_of(preview->before, launch->id) == WAY_STAYS) {
+            const struct preview_machine_end end = {launch->pool, launch->node, true,
+                                                    way == WAY_REPLACED};
+            preview_launch_end_note(preview, end);
+        }
+    }
+    for (const struct pool *pool = query_pool_next(after, (pool_id){0}); pool != NULL;
+         pool = query_pool_next(after, pool->id)) {
+        const uint32_t now = above(after, pool->id);
+        for (uint32_t i = now > 0 ? above(preview->before, pool->id) : 0; i < now; i++) {
+            preview_launch_end_note(preview,
+                                    (struct preview_machine_end){.pool = pool->id, .later = true});
+        }
+    }
+}
