@@ -6,15 +6,21 @@ names the field and the place where the field is missing.
 import re
 
 OPENAPI = "docs/api/openapi.yaml"
-# object: (schemas that users send, schema of an edit, schema that the API shows, page)
+# object: (schemas that users send, schema of an edit, schemas that the API shows, page)
 OBJECTS = {
-    "task": (["TaskSubmit"], "TaskEdit", "Task", "docs/dev/formats/task-file.md"),
-    "pool": (["PoolCreate"], None, "Pool", "docs/dev/formats/server-file.md"),
-    "account": (["DepartmentCreate", "ProjectCreate"], None, None, "docs/dev/formats/server-file.md"),
-    "quota": (["QuotaSet"], None, "Quota", "docs/dev/formats/server-file.md"),
+    "task": (["TaskSubmit"], "TaskEdit", ["Task"], "docs/dev/formats/task-file.md"),
+    "pool": (["PoolCreate"], None, ["Pool"], "docs/dev/formats/server-file.md"),
+    "flavor": (["FlavorCreate"], None, ["Flavor"], "docs/dev/formats/server-file.md"),
+    "node": ([], None, ["Node"], "docs/dev/formats/agent-protocol.md"),
+    "account": (["DepartmentCreate", "ProjectCreate"], None, ["Department", "Project"], "docs/dev/formats/server-file.md"),
+    "quota": (["QuotaSet"], None, ["Quota"], "docs/dev/formats/server-file.md"),
 }
 # Fields that the API shows in another form, or that are the second spelling of another field.
-NOT_SHOWN = {"entrypoint", "array", "parent"}
+NOT_SHOWN = {
+    "task": {"entrypoint", "array"},
+    "node": {"slots", "cpu", "memory", "gpu_memory"},  # names under `resources`
+    "account": {"parent"},  # a project shows its `department`
+}
 
 
 def arguments(text):
@@ -66,6 +72,10 @@ def properties_of(schema):
     return names
 
 
+def an(thing):
+    return f"an {thing}" if thing[0] in "aeiou" else f"a {thing}"
+
+
 def differences(read):
     """The findings: which field is missing where. `read` gives the text of a file of the repository."""
     found, openapi = [], read(OPENAPI)
@@ -77,9 +87,9 @@ def differences(read):
             label = f"{name}_ms" if kind == "DURATION" else name
             places = [(schema, name) for schema in sent if not (thing == "account" and name == "parent")]
             places += [(edit, name)] if edit and change.startswith("EDIT") else []
-            places += [(shown, label)] if shown and name not in NOT_SHOWN else []
-            found += [f"{OPENAPI}: the schema {schema} has no '{key}', a field of a {thing}"
+            places += [(schema, label) for schema in shown if name not in NOT_SHOWN.get(thing, ())]
+            found += [f"{OPENAPI}: the schema {schema} has no '{key}', a field of {an(thing)}"
                       for schema, key in places if key not in properties_of(schema_of(openapi, schema))]
             if not re.search(rf"\b{name}\b", text):
-                found.append(f"{page}: no word about '{name}', a field of a {thing}")
+                found.append(f"{page}: no word about '{name}', a field of {an(thing)}")
     return found
