@@ -22,7 +22,7 @@
 #include "core/model/table.h"
 #include "core/model/task.h"
 #include "core/model/vector.h"
-#include "core/sched/order/book.h"
+#include "core/sched/order/share_tree.h"
 #include "core/state/change.h"
 #include "core/state/depends.h"
 #include "core/state/gang.h"
@@ -452,7 +452,7 @@ void check(const struct core *core)
          task = query_task_next(core, task->id)) {
         check_settled(core, task);
     }
-    book_check(core); /* K15 */
+    share_tree_check(core); /* K15 */
 }
 
 void check_rows(const struct core *core)

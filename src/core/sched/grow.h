@@ -18,7 +18,7 @@ int64_t grow_decide(struct trial *trial, const struct input *in, struct facts *o
 struct grow_cover {
     bool any;
     struct node node;   /* as the provider brings nodes up */
-    struct space space; /* of one such node; looks at `node` */
+    struct space space; /* what is free on one such node; points to `node` */
     struct okey
         end; /* the key in ORDER_QUEUE of the first task for which there are too few nodes */
 };

@@ -263,7 +263,7 @@ static void after_blocked(struct pass *pass, struct turns_line *line, const stru
     }
 }
 
-/* The task does not start. The first such task of a project is the one for which the project's quota is kept. */
+/* Notes a task that a bound holds back. The project's quota is kept for the first such task of the project. */
 static void bound_note(struct pass *pass, struct turns_line *line, const struct task *task,
                        uint32_t count)
 {
@@ -388,7 +388,7 @@ static bool barred(void *ctx, const struct task *task)
         return true;
     }
     if (task->by_groups) {
-        return !reserve_form_open(&pass->trial, task); /* no choice of its instances is allowed */
+        return !reserve_form_open(&pass->trial, task); /* bounds forbid every choice */
     }
     return !open && (gated(pass, task, task_chunk(task)) || capped(pass, task));
 }

@@ -77,6 +77,7 @@ enum outcome pass_form_place(struct pass *pass, const struct task *task, struct 
         }
         outcome = choice == 0 || one == OUTCOME_BLOCKED ? one : outcome;
     }
-    /* A bound that forbids the next instances of a gang with places need not forbid an equal gang: the lane is not dropped. */
+    /* A limit forbids the next instances of this gang. Where some instances of this gang run already, an equal gang asks for other
+     * instances, which the limit may allow: so the lane goes on with the next task. */
     return outcome == OUTCOME_GATED && !speaks ? OUTCOME_CAPPED : outcome;
 }

@@ -56,8 +56,9 @@ enum outcome {
     OUTCOME_HELD,    /* the start would leave a holder's accounts above their right (rights.h) */
 };
 
-/* Chooses the places of holders, if they are not chosen and the asker would fit without them. False: the asker does not fit and is
- * blocked. Choosing places is costly, so the pass chooses them only when the first task comes that would fit. */
+/* Chooses the places that are kept for holders, unless they are chosen already or the asker does not fit even while nothing is kept.
+ * False: the asker does not fit, and its task is blocked. Choosing places is costly, so the pass waits with it for the first task that
+ * would fit. */
 bool pass_keep_or_blocked(struct pass *pass, const struct asker *asker, uint32_t count);
 
 /* Did an earlier pass find no place for so many instances of the shape, and has nothing become free since? An eviction of this pass makes

@@ -77,8 +77,9 @@ static bool line_waits(struct pass *pass, const struct turns_line *line, struct 
     return waits;
 }
 
-/* Do the holders concern only tasks of their own projects? Only holders without a known start, whose departments have a right to the
- * whole pool in what the holder waits for: else a holder may hold back tasks of its department (rights.h). */
+/* Do the holders concern only tasks of their own projects? Yes, where no holder has a known start, and where each holder's departments
+ * have a right to the whole pool in the resources that the holder waits for. Any other holder may hold back tasks of its department
+ * (rights.h). */
 static bool holders_apart(struct pass *pass)
 {
     const struct overlay *overlay = &pass->trial.overlay;
@@ -118,7 +119,7 @@ static bool all_wait(struct pass *pass, struct rest *ret)
         !lines_wait(pass, ret)) {
         return false;
     }
-    if (!all) { /* tasks before that line may have changed since */
+    if (!all) { /* the look began in the middle: tasks before `rest_at` may have changed since the last look */
         *ret = (struct rest){0, 0};
         pass->rest_at = 0;
     }

@@ -15,11 +15,11 @@ struct shares_cache *shares_cache_new(void)
 void shares_cache_free(struct shares_cache *cache)
 {
     if (cache != NULL) {
-        must(cache->books.count == 0 || cache->book_free != NULL);
-        for (size_t i = 0; i < cache->books.count; i++) {
-            cache->book_free(cache->books.at[i]);
+        must(cache->trees.count == 0 || cache->share_tree_free != NULL);
+        for (size_t i = 0; i < cache->trees.count; i++) {
+            cache->share_tree_free(cache->trees.at[i]);
         }
-        vec_done(&cache->books);
+        vec_done(&cache->trees);
         vec_done(&cache->touched);
         arena_done(&cache->arena);
         free(cache);
@@ -28,7 +28,7 @@ void shares_cache_free(struct shares_cache *cache)
 
 void shares_cache_touch(struct shares_cache *cache, uint64_t key)
 {
-    if (cache == NULL || cache->books.count == 0) {
+    if (cache == NULL || cache->trees.count == 0) {
         return;
     }
     if (cache->touched.count == SHARES_TOUCHED_MAX) {

@@ -2,7 +2,7 @@
  * has changed.
  *
  *   shares    the shares of one pool, valid while the state has `seq` facts: for pools whose shares depend on usage history
- *   books     the accounts of a pool with their shares, kept as they change (sched/order/book.h): one for each other pool
+ *   trees     share trees: the accounts of a pool with their shares (sched/order/share_tree.h): one for each other pool
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -13,9 +13,9 @@
 #include <stdint.h>
 
 struct shares;
-struct book;
+struct share_tree;
 
-/* After more changes of usage than this without a look, books are made anew. */
+/* After more changes of usage than this without a look, share trees are made anew. */
 enum { SHARES_TOUCHED_MAX = 4096 };
 
 struct shares_cache {
@@ -23,10 +23,10 @@ struct shares_cache {
     uint64_t seq;
     const struct shares *shares; /* NULL: empty */
     struct arena arena;
-    VEC(struct book *) books;
-    void (*book_free)(struct book *book); /* set with the first book */
-    uint64_t epoch;                       /* a book of another epoch must be made anew */
-    VEC(uint64_t) touched;                /* ACCOUNT_KEYs of changed rows of usage */
+    VEC(struct share_tree *) trees;
+    void (*share_tree_free)(struct share_tree *tree); /* set with the first tree */
+    uint64_t epoch;        /* a share tree of another epoch must be made anew */
+    VEC(uint64_t) touched; /* ACCOUNT_KEYs of changed rows of usage */
 };
 
 struct shares_cache *shares_cache_new(void);

@@ -42,7 +42,8 @@ struct owed_search {
     /* instances of accounts that may give something, by node, and in the order of the node */
     const struct instance **givers;
     size_t giver_count;
-    size_t giver_at; /* the first one that is on no earlier node */
+    size_t
+        giver_at; /* index in `givers` of the first giver on the node that is looked at, or on a later node */
 };
 
 /* ---- givers ---- */

@@ -376,7 +376,7 @@ static void holders_drop(struct hold *hold, bool stopped, hold_barred_fn barred,
     hold->kept = hold->kept < count ? hold->kept : count;
 }
 
-/* The idle budget is spent: no place is kept any more that has to be paid. */
+/* The idle budget is spent: every holder loses its kept places, except the holder whose places cost the budget nothing (hold_free()). */
 static void holders_release(struct hold *hold, const struct input *in, struct facts *out)
 {
     const struct task *free = hold_free(hold);

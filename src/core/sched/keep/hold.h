@@ -69,8 +69,8 @@ void hold_init(struct hold *hold, const struct core *core, const struct pool *po
 /* Called after claims have started and before the first turn. Reservations bind other tasks from now on. */
 void hold_begin(struct hold *hold, hold_barred_fn barred, void *ctx);
 
-/* Notes that this task, whose turn it is, finds no room. `*seen` belongs to its project: the project's first blocked task was noted.
- * Returns whether the task is a holder. */
+/* Notes that this task, whose turn it is, finds no room. `*seen` says that a blocked task of the same
+ * project was noted before. Returns whether the task is a holder. */
 bool hold_note(struct hold *hold, const struct task *task, bool *seen);
 
 /* Chooses the places of holders that have none yet. Called before a task is placed that could take these places. */

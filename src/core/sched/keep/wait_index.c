@@ -36,7 +36,8 @@ struct wait_order {
     uint64_t total;      /* instances of the holder that find a place on all nodes together */
     struct oindex nodes; /* node, end, newest, ends and count */
     struct oindex best;  /* see best_key() */
-    struct oindex lapse; /* moment, node: learned ends that pass then */
+    struct oindex
+        lapse; /* moment, node: at that moment a learned end on the node passes, and the node's key changes */
 };
 
 struct wait_index {

@@ -13,7 +13,7 @@
 #include "core/model/quota.h"
 #include "core/model/resource.h"
 #include "core/model/table.h"
-#include "core/sched/order/book.h"
+#include "core/sched/order/share_tree.h"
 #include "core/sched/order/fairshare.h"
 #include "core/state/history.h"
 #include "core/state/key.h"
@@ -137,8 +137,8 @@ struct account_view *shares_view(const struct shares *shares, account_id account
 {
     uint32_t from = 0;
     uint32_t to = shares->count;
-    if (shares->book != NULL) {
-        return book_view(shares->book, account);
+    if (shares->tree != NULL) {
+        return share_tree_view(shares->tree, account);
     }
     const uint32_t guess = to == 0 ? 0 : account.v - shares->links[0].id.v;
     if (guess < to && shares->links[guess].id.v == account.v) {
@@ -295,8 +295,8 @@ static const struct shares *cache_ask(struct shares_cache *cache, const struct c
 /* Shares of a pool from the caches, current. */
 static const struct shares *cache_shares(const struct core *core, pool_id pool)
 {
-    struct book *book = book_open(core, pool);
-    return book != NULL ? book_shares(book) : cache_ask(core->shares, core, pool);
+    struct share_tree *tree = share_tree_open(core, pool);
+    return tree != NULL ? share_tree_shares(tree) : cache_ask(core->shares, core, pool);
 }
 
 static int64_t share_at(const struct shares *shares, account_id account, uint32_t dim)

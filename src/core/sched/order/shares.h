@@ -14,7 +14,7 @@
 
 #include <stdint.h>
 
-struct book;
+struct share_tree;
 struct core;
 
 enum { SHARES_NONE = UINT32_MAX };
@@ -29,21 +29,21 @@ struct shares_link {
 
 struct shares {
     struct account_pool pool;
-    uint32_t count;             /* number of views; in a book some of them may be unused */
+    uint32_t count;             /* number of views; in a share tree some of them may be unused */
     uint32_t top_first;         /* index of the oldest top account; SHARES_NONE: none */
-    struct account_view *views; /* ascending by account id, but not in a book */
+    struct account_view *views; /* ascending by account id, but not in a share tree */
     struct shares_link *links;  /* by the index of the view */
     struct vector *held;        /* by the index of the view: allocated, leaving amounts included */
     struct account_order_kept *keys; /* by the index of the view: for turns.c; NULL: not made yet */
     /* by the index of the view: may other accounts take from the account by share (account_above_right())? NULL: not kept */
     bool *rich;
-    struct book *book; /* the book to which the shares belong; NULL: made for one use */
+    struct share_tree *tree; /* the share tree that has these shares; NULL: made for one use */
 };
 
 /* Computes views and shares of a pool from the state, in the arena. `allocated` of a view is without what is leaving. */
 struct shares *shares_compute(const struct core *core, pool_id pool, struct arena *arena);
 
-/* For shares.c and book.c: the pool's totals; what a view has of its quota and of its usage; the demand of an account that is divided, at
+/* For shares.c and share_tree.c: the pool's totals; what a view has of its quota and of its usage; the demand of an account that is divided, at
  * most as much as a share can be; the next account that has work in the pool (0: none). */
 void shares_pool_fill(const struct core *core, pool_id pool, struct account_pool *ret);
 void shares_quota_fill(const struct quota *quota, struct account_view *ret);

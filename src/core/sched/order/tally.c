@@ -6,7 +6,7 @@
 #include "core/model/claim.h"
 #include "core/model/oindex.h"
 #include "core/model/table.h"
-#include "core/sched/order/book.h"
+#include "core/sched/order/share_tree.h"
 #include "core/state/key.h"
 #include "core/state/query.h"
 
@@ -39,11 +39,11 @@ struct account_view *tally_view(const struct tally *tally, const struct task *ta
     return leaf_of(tally, task, VIEW_LATER);
 }
 
-/* A book reads again what a trial wrote to. */
+/* A share tree reads again what a trial wrote to. */
 static void note_wrote(const struct tally *tally, uint32_t index)
 {
-    if (tally->shares->book != NULL) {
-        book_wrote(tally->shares->book, index);
+    if (tally->shares->tree != NULL) {
+        share_tree_wrote(tally->shares->tree, index);
     }
 }
 
@@ -149,9 +149,9 @@ void tally_init(struct tally *tally, const struct core *core, pool_id pool, stru
 {
     *tally = (struct tally){
         .core = core, .shares = shares, .slots_full = query_pool(core, pool)->slots_milli};
-    tally->now = shares->book != NULL ? book_now(shares->book) : now_copy(shares, arena);
-    if (shares->book != NULL) {
-        book_borrow(shares->book);
+    tally->now = shares->tree != NULL ? share_tree_now(shares->tree) : now_copy(shares, arena);
+    if (shares->tree != NULL) {
+        share_tree_borrow(shares->tree);
     }
     claims_load(tally, pool);
     user_cap_init(&tally->users, core, pool, arena);
@@ -159,8 +159,8 @@ void tally_init(struct tally *tally, const struct core *core, pool_id pool, stru
 
 void tally_done(struct tally *tally)
 {
-    if (tally->shares->book != NULL) {
-        book_return(tally->shares->book);
+    if (tally->shares->tree != NULL) {
+        share_tree_return(tally->shares->tree);
     }
 }
 

@@ -35,7 +35,7 @@ struct tally {
 };
 
 /* Fills the tally from the state, claims included. The tally changes the accounts of `shares`, which must live as long as the tally.
- * Shares that a book keeps for the whole core are restored by tally_done(); shares made for one tally alone need no tally_done(). */
+ * Shares that a share tree keeps for the whole core are restored by tally_done(); shares made for one tally alone need no tally_done(). */
 void tally_init(struct tally *tally, const struct core *core, pool_id pool, struct shares *shares,
                 struct arena *arena);
 void tally_done(struct tally *tally);

@@ -277,7 +277,7 @@ void turns_init(struct turns *turns, const struct core *core, const struct pool 
     *turns =
         (struct turns){.core = core, .tally = tally, .policy = pool->policy, .seen = tally->writes};
     turns->notes.arena = arena;
-    if (shares->keys == NULL && shares->book == NULL) {
+    if (shares->keys == NULL && shares->tree == NULL) {
         tally->shares->keys = arena_new(arena, struct account_order_kept, shares->count);
     }
     turns->lines = arena_new(arena, struct turns_line *, shares->count);

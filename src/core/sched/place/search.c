@@ -314,8 +314,8 @@ static const struct shape *remembered_shape(const struct overlay *overlay,
     return asker->request == &shape->request && shape->pool.v == overlay->pool.v ? shape : NULL;
 }
 
-/* Is it known that only nodes logged from `*ret_at` on can take an instance? A miss in the state holds in the step, too, because nodes only
- * lose room within a step. */
+/* Is it known that only nodes logged from `*ret_at` on can take an instance? What the state notes as a miss stays a miss during the step, because
+ * nodes only lose room within a step. */
 static bool known_no_node(const struct overlay *overlay, const struct asker *asker,
                           uint64_t *ret_at)
 {

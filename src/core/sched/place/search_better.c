@@ -147,7 +147,7 @@ static const struct node *best_score(struct overlay *overlay, const struct asker
         if ((order > 0 || (order == 0 && tie_before(overlay, resource, &found, &best))) &&
             search_takes(overlay, node, asker, count) == count) {
             found_set(overlay, asker, node,
-                      &best); /* not `best = found`: each has its own room for amounts */
+                      &best); /* not `best = found`: a struct found points into itself */
             score = own;
         }
     }

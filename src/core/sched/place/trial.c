@@ -5,7 +5,7 @@
 #include "base/must.h"
 #include "core/model/instance.h"
 #include "core/model/resource.h"
-#include "core/sched/order/book.h"
+#include "core/sched/order/share_tree.h"
 #include "core/sched/order/shares.h"
 #include "core/sched/order/view.h"
 #include "core/state/query.h"
@@ -28,9 +28,9 @@ void trial_init(struct trial *trial, const struct core *core, pool_id pool, stru
 void trial_init_kept(struct trial *trial, const struct core *core, pool_id pool,
                      struct arena *arena)
 {
-    struct book *book = book_open(core, pool);
-    begin(trial, core, pool, book != NULL ? book_shares(book) : shares_compute(core, pool, arena),
-          arena);
+    struct share_tree *tree = share_tree_open(core, pool);
+    begin(trial, core, pool,
+          tree != NULL ? share_tree_shares(tree) : shares_compute(core, pool, arena), arena);
 }
 
 void trial_done(struct trial *trial)

@@ -58,7 +58,7 @@ struct trial {
     bool rights_count;     /* several projects wait, and the pool evicts to give them their right */
 };
 
-/* trial_init_kept() borrows the book of the pool (order/book.h), so trial_done() must follow. Only one trial at a time may do so. */
+/* trial_init_kept() borrows the share tree of the pool (order/share_tree.h), so trial_done() must follow. Only one trial at a time may borrow the share tree. */
 void trial_init(struct trial *trial, const struct core *core, pool_id pool, struct arena *arena);
 void trial_init_kept(struct trial *trial, const struct core *core, pool_id pool,
                      struct arena *arena);

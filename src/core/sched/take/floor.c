@@ -276,8 +276,8 @@ static bool stopping_left(struct floor_search *search)
 
 /* ---- the payers ---- */
 
-/* Must the floor of this account be left? The account is a payer, a claimant above its guarantee gains, and the account's guarantee
- * may have room. */
+/* Must the search leave this account the places of its shielded waiting tasks? Yes, where the account pays, an account above its own
+ * guarantee gains, and the payer's guarantee may have room. */
 static bool payer_asked(const struct solve *solve, const struct account_view *account)
 {
     const struct account_pool *pool = &solve->trial->tally.shares->pool;

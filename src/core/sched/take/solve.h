@@ -38,7 +38,7 @@ struct solve_ask {
 
 struct solve;
 
-/* The searches over this trial, for any number of claimants. The result lives in the trial's arena. */
+/* What searches for victims in this trial share, for any number of claimants. The result lives in the trial's arena. */
 struct solve *solve_new(struct trial *trial, int64_t now_ms);
 
 /* The trial has placed something since the last search: what was derived from the trial's nodes is not true any more. */

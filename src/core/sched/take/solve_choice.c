@@ -51,7 +51,8 @@ static bool has_elsewhere(struct solve *solve, const struct task *task)
 {
     enum { UNKNOWN, NOWHERE, SOMEWHERE };
     struct shape_note *note = queue_notes_get(&solve->no_node, task->shape);
-    must(note->missed_from <= SOMEWHERE); /* these notes hold nothing but this enum */
+    must(note->missed_from <=
+         SOMEWHERE); /* in the notes `no_node`, `missed_from` is a value of this enum */
     if (note->missed_from == UNKNOWN) {
         const struct asker *asker = solve_asker(solve, task, 0);
         const bool found = search_total(&solve->trial->overlay, asker, 1) == 1;
