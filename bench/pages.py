@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The web interface of a large site: time and size of the answers that draw it, the pages in Chromium, and what open pages cost.
 
-  bench/pages.py [--nodes N] [--devices D] [--waiting N] [--finished N] [--streams N]
+  bench/pages.py [--nodes N] [--devices D] [--waiting N] [--finished N] [--streams N] [--data DIR]
 
 WEIR_BIN names the program, HISTORY_FILL the generator of ended tasks (bench/history.c). Nodes are scripts
 (tests/api/server_process.py) that hold their streams open and say now and then that they live; the scheduler fills them. What a request costs the loop is its time
@@ -30,6 +30,7 @@ sys.path += [str(ROOT / "tests" / "harness"), str(ROOT / "tests" / "api")]
 from server_process import FakeAgent, Server, Stream  # noqa: E402
 
 THREADS = 16
+CONFIG = "lost_after: 1d\npools: [{name: default}]\n"  # on a busy machine the scripts of thousands of nodes speak late
 HEART_S = 12
 HEARTS_A_WRITE = 50
 TASKS_A_CALL = 1000
@@ -258,26 +259,27 @@ def main():
     parser.add_argument("--waiting", type=int, default=10000)
     parser.add_argument("--finished", type=int, default=0)
     parser.add_argument("--streams", type=int, default=100)
+    parser.add_argument("--data", type=pathlib.Path, help="go on with this data directory, which is kept: filling one with ended tasks takes long")
     words = parser.parse_args()
     soft = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, soft))
-    server = Server().start()
+    server = Server(CONFIG)
+    server.dir = words.data or server.dir
+    server.start()
     try:
         begin = time.monotonic()
-        if words.finished:
+        if words.finished and not words.data:
             history(server, words.finished)
             print(f"{words.finished:,} ended tasks after {time.monotonic() - begin:.1f} s", flush=True)
+        there = json.loads(Reader(server).get("home")[1])["pools"][0]["waiting"]
+        submit(server, words.nodes * words.devices + words.waiting - there, {"command": ["x"], "resources": {"gpu": 1}})
+        print(f"the tasks are submitted after {time.monotonic() - begin:.1f} s", flush=True)
         hearts = Hearts(server)
         hearts.start()
         with concurrent.futures.ThreadPoolExecutor(THREADS) as pool:
             agents = list(pool.map(lambda n: agent(server, n, words.devices, hearts), range(words.nodes)))
         print(f"{words.nodes:,} nodes after {time.monotonic() - begin:.1f} s", flush=True)
-        submit(server, words.nodes * words.devices, {"command": ["x"], "resources": {"gpu": 1}})
-        submit(server, words.waiting, {"command": ["x"], "resources": {"gpu": 1}})
-        while True:
-            home = json.loads(Reader(server).get("home")[1])["pools"][0]
-            if home["slots"]["used"] == home["slots"]["total"]:
-                break
+        while (home := json.loads(Reader(server).get("home")[1])["pools"][0])["waiting"] > words.waiting:
             time.sleep(0.5)
         print(f"{home['nodes']['up']:,} nodes up, {home['slots']['used']:,} of {home['slots']['total']:,} slots used, {home['waiting']:,} tasks wait; after {time.monotonic() - begin:.1f} s", flush=True)
         reached = streams(server, words.streams)
