@@ -241,7 +241,8 @@ struct join {
     struct buf up;
     bool down_ended;
     bool up_ended;
-    bool broken;
+    bool deaf;   /* fd takes no more bytes; what it has sent is still delivered */
+    bool broken; /* the duplex takes no more bytes */
 };
 
 static void join_down(struct join *join)
@@ -256,13 +257,16 @@ static void join_down(struct join *join)
         }
         join->down_ended = got == HTTP_DUPLEX_END;
     }
-    while (!join->broken && join->down.len > 0) {
+    while (!join->deaf && join->down.len > 0) {
         ssize_t put = send(join->fd, join->down.data, join->down.len, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (put <= 0) {
-            join->broken = put == 0 || (errno != EAGAIN && errno != EINTR);
-            return;
+            join->deaf = put == 0 || (errno != EAGAIN && errno != EINTR);
+            break;
         }
         buf_drop(&join->down, (size_t)put);
+    }
+    if (join->deaf) {
+        buf_clear(&join->down);
     }
 }
 
@@ -297,6 +301,9 @@ static bool join_wait(const struct join *join, int stop_fd)
     p[1].events = (short)((join->up.len < DUPLEX_PIPE_BYTES && !join->up_ended ? POLLIN : 0) |
                           (join->down.len > 0 ? POLLOUT : 0));
     p[2].events = POLLIN;
+    for (size_t i = 0; i < 2; i++) { /* poll() tells of a hang-up also where nothing is asked for */
+        p[i].fd = p[i].events == 0 ? -1 : p[i].fd;
+    }
     (void)poll(p, 3, -1);
     return p[2].revents == 0;
 }

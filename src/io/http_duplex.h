@@ -37,6 +37,7 @@ enum { HTTP_DUPLEX_END = 0, HTTP_DUPLEX_AGAIN = -1 };
 long http_duplex_read(struct http_duplex *duplex, void *out, size_t max);
 long http_duplex_write(struct http_duplex *duplex, const void *data, size_t len);
 
-/* Carries bytes between the duplex and a local descriptor until either ends. Blocks. `stop_fd` readable
+/* Carries bytes between the duplex and a local descriptor until either ends; what the descriptor gave is
+ * delivered first, also where its other side closed without reading. Blocks. `stop_fd` readable
  * ends it; -1: none. */
 void http_duplex_join(struct http_duplex *duplex, int fd, int stop_fd);

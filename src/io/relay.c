@@ -19,11 +19,12 @@ enum { RELAY_READ_BYTES = 16 * 1024 };
 struct end {
     struct relay *relay;
     int fd;
-    struct loop_fd *watch;
+    struct loop_fd *watch; /* NULL: hung up; the rest is read when the other end takes bytes */
     uint32_t events;
     struct buf buf; /* read from fd, not yet written to the other end */
     uint64_t bytes;
     bool closed; /* fd gives no more bytes */
+    bool deaf;   /* fd takes no more bytes; what it has sent is still delivered */
 };
 
 struct relay {
@@ -31,7 +32,6 @@ struct relay {
     struct end ends[2];
     struct loop_timer *over; /* calls `ended` outside of every other call */
     int64_t used_ms;
-    bool broken;
     void (*ended)(void *ctx);
     void *ctx;
 };
@@ -45,16 +45,16 @@ static struct end *other(struct end *end)
 static void end_write(struct end *end)
 {
     struct end *from = other(end);
-    while (from->buf.len > 0 && !end->relay->broken) {
+    while (from->buf.len > 0 && !end->deaf) {
         ssize_t put = send(end->fd, from->buf.data, from->buf.len, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (put < 0 && (errno == EAGAIN || errno == EINTR)) {
             return;
         }
-        if (put <= 0) {
-            end->relay->broken = true;
-            return;
-        }
-        buf_drop(&from->buf, (size_t)put);
+        end->deaf = put <= 0;
+        buf_drop(&from->buf, put > 0 ? (size_t)put : 0);
+    }
+    if (end->deaf) {
+        buf_clear(&from->buf);
     }
 }
 
@@ -83,7 +83,7 @@ static void end_watch(struct end *end)
     const uint32_t events =
         (!end->closed && end->buf.len < RELAY_BYTES_MAX ? (uint32_t)EPOLLIN : 0) |
         (other(end)->buf.len > 0 ? (uint32_t)EPOLLOUT : 0);
-    if (events != end->events) {
+    if (events != end->events && end->watch != NULL) {
         loop_fd_change(end->watch, events);
         end->events = events;
     }
@@ -101,7 +101,7 @@ static void relay_over(struct relay *relay)
 
 static void relay_look(struct relay *relay)
 {
-    bool over = relay->broken;
+    bool over = relay->ends[0].deaf && relay->ends[1].deaf;
     for (size_t i = 0; i < 2; i++) {
         over = over || (relay->ends[i].closed && relay->ends[i].buf.len == 0);
     }
@@ -117,11 +117,15 @@ static void end_ready(void *ctx, uint32_t events)
 {
     struct end *end = ctx;
     if ((events & (EPOLLERR | EPOLLHUP)) != 0 && (end->events & EPOLLIN) == 0) {
-        end->closed = true; /* nobody takes bytes there any more */
-        end->relay->broken = true;
+        end->deaf = true;
+        loop_fd_remove(end->watch); /* else the loop would tell of the hang-up again and again */
+        end->watch = NULL;
     }
     end_read(end);
     end_write(end);
+    if (other(end)->watch == NULL) {
+        end_read(other(end));
+    }
     end_write(other(end));
     relay_look(end->relay);
 }

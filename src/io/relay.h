@@ -15,8 +15,9 @@ struct relay_end {
     struct str early; /* bytes that were read from fd already; at most RELAY_BYTES_MAX; copied */
 };
 
-/* When one end closes, what it sent is still delivered to the other end, and then ended(ctx) is called
- * once; it may free the relay, and must not be called inside relay_new(). */
+/* When one end closes, what it sent is still delivered to the other end, also where it left bytes of the
+ * other end unread. Then ended(ctx) is called once; it may free the relay, and is not called inside
+ * relay_new(). */
 struct relay *relay_new(struct loop *loop, const struct relay_end ends[2], void (*ended)(void *ctx),
                         void *ctx);
 void relay_free(struct relay *relay); /* NULL is allowed */

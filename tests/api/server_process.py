@@ -17,7 +17,7 @@ import tempfile
 import time
 import urllib.parse
 
-from weir_harness import DEADLINE_S, Answer, weir_bin
+from weir_harness import DEADLINE_S, Answer, free_port, weir_bin
 
 
 class Server:
@@ -29,7 +29,7 @@ class Server:
         self.config = config
         self.files = files  # at most so many open files
         self.process = None
-        self.port = 0
+        self.port = free_port()
 
     def start(self):
         read_fd, write_fd = os.pipe()

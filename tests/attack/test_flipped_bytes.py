@@ -108,7 +108,7 @@ def test_a_changed_byte_is_found_and_never_served(written, kind):
         said = refusal(server)
         found = None if said else read_all(server)
         assert server.stop() in (None, 0), (where, server.log())
-        assert "bug" not in server.log(), (where, server.log())
+        assert "bug: " not in server.log(), (where, server.log())
         if said:
             assert "weir db" in said or "damaged" in said, (where, said)
             assert check.returncode == 1, (where, said)

@@ -45,6 +45,7 @@ class Walk:
     def search(self, word, kind):
         self.clicks += 1
         self.page.keyboard.press("/")
+        self.page.wait_for_selector(".search-in:focus")
         self.page.keyboard.type(word)
         self.page.wait_for_selector(f"#hits li:first-child:has-text('{kind}')")
         self.page.keyboard.press("Enter")

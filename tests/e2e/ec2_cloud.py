@@ -25,16 +25,10 @@ import urllib.parse
 import boto3
 import botocore.config
 
-from weir_harness import DEADLINE_S, supervisors_end, weir_bin
+from weir_harness import DEADLINE_S, free_port, supervisors_end, weir_bin
 
 IMAGE = "ami-12c6146b"  # one of those that moto knows
 DEAD = ("shutting-down", "terminated")
-
-
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
 
 
 class Moto:

@@ -412,7 +412,12 @@ def test_a_machine_s_role_gives_the_credentials(site, moto, machines):
         s.weir("wait", task)
         assert [one for one in metadata.asked if one[0] == "PUT"] and ("GET", "/latest/meta-data/iam/security-credentials/weir-role") in metadata.asked
         rounds = lambda: len([one for one in metadata.asked if one[0] == "PUT"])  # noqa: E731
-        s.wait_until(lambda: rounds() >= 2, "the keys are renewed")
+
+        def renewed():  # keys are looked at when a call is made, and each task makes some
+            s.weir("wait", s.weir("submit", "--pool", "cloud", "--", "true").stdout.strip())
+            return rounds() >= 2
+
+        s.wait_until(renewed, "the keys are renewed")
         assert metadata.keys["aws_secret_access_key"] not in s.log_text() and metadata.keys["session"] not in s.log_text()
     finally:
         metadata.close()

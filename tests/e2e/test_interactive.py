@@ -2,6 +2,7 @@
 
 SPDX-License-Identifier: Apache-2.0
 """
+import concurrent.futures
 import fcntl
 import os
 import pathlib
@@ -58,6 +59,18 @@ def test_input_output_and_codes_are_passed_on(site):
     assert site.weir("task", "exec", 99, "--", "true", check=False).returncode == 125
 
 
+def test_a_program_that_ends_at_once_is_heard(site):
+    """Its input may still be on the way when it has ended already."""
+    task = running(site, "sleep", "600")
+
+    def tried(number):
+        done = site.weir("task", "exec", task, "--", "sh", "-c", f"echo {number}; exit 7", check=False)
+        return done.returncode, done.stdout
+
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(tried, range(60))) == [(7, f"{n}\n") for n in range(60)]
+
+
 def test_a_program_ends_with_its_task_and_with_its_client(site):
     task = running(site, "sleep", "600")
     first = site.spawn("task", "exec", task, "--", "sh", "-c", "echo $$; exec sleep 500")
@@ -107,7 +120,8 @@ def test_a_shell_has_a_terminal_that_can_be_left_and_found_again(site):
     resize(shell, 33, 101)
     shell.send("until [ \"$(stty size)\" = '33 101' ]; do sleep 0.05; done; echo re''sized\n")
     shell.expect("resized")
-    shell.send("echo slee''ping; sleep 300\n")
+    # The inner shell says so when its process group is in front already: the interrupt reaches it and nothing else.
+    shell.send("sh -c \"echo slee''ping; exec sleep 300\"\n")
     shell.expect("sleeping\n")
     shell.send("\x03")
     shell.expect("^C")  # the terminal has dropped what was typed before

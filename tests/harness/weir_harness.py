@@ -9,9 +9,11 @@ import json
 import os
 import pathlib
 import pty
+import random
 import select
 import shutil
 import signal
+import socket
 import ssl
 import struct
 import subprocess
@@ -59,6 +61,21 @@ def supervisors_end(root):
         os.close(fd)
 
 
+def free_port():
+    """A port that is free, and below the ports which the kernel gives to connections: it stays free while a server is down."""
+    with open("/proc/sys/net/ipv4/ip_local_port_range") as ranges:
+        end = int(ranges.read().split()[0])
+    while True:
+        port = random.randrange(10000, max(end, 20000))
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                continue
+
+
 class Answer:
     """What the API said: status, headers, bytes, and the JSON where it is one."""
 
@@ -89,7 +106,7 @@ class Weir:
         self.extra_env = dict(env or {})
         self.process = None
         self.url = None
-        self.port = 0
+        self.port = free_port()
 
     # ---- life ----
 

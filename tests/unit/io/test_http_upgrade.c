@@ -14,6 +14,7 @@
 #include <cmocka.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 /* Two clients, joined by a relay in the server. */
 struct pair {
@@ -142,6 +143,63 @@ static void a_reader_that_is_slow_stops_the_writer(void **state)
     pair_free(&pair);
 }
 
+/* Two pairs of sockets: the relay has ends[0] and ends[2], the test has ends[1] and ends[3]. */
+struct sockets {
+    int ends[4];
+    bool ended;
+};
+
+static void sockets_ended(void *ctx)
+{
+    ((struct sockets *)ctx)->ended = true;
+}
+
+static size_t fill(int fd)
+{
+    char chunk[16 * 1024];
+    size_t put = 0;
+    memset(chunk, 'x', sizeof chunk);
+    for (ssize_t n = 1; n > 0; put += n > 0 ? (size_t)n : 0) {
+        n = send(fd, chunk, sizeof chunk, MSG_DONTWAIT | MSG_NOSIGNAL);
+    }
+    return put;
+}
+
+/* One side sends more than the relay and the reader take at once, and closes with unread bytes of the other side. */
+static void what_was_sent_arrives_although_the_sender_reads_no_more(void **state)
+{
+    (void)state;
+    enum { SMALL = 4096 };
+    struct error e;
+    struct loop *loop;
+    assert_int_equal(loop_new(&loop, &e), ERR_OK);
+    struct sockets s = {.ended = false};
+    const int small = SMALL;
+    char chunk[1000];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, s.ends), 0);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, s.ends + 2), 0);
+    assert_int_equal(setsockopt(s.ends[2], SOL_SOCKET, SO_SNDBUF, &small, sizeof small), 0);
+    const struct relay_end ends[2] = {{s.ends[0], {"", 0}}, {s.ends[2], {"", 0}}};
+    struct relay *relay = relay_new(loop, ends, sockets_ended, &s);
+    const size_t sent = fill(s.ends[1]);
+    assert_true(sent > 2 * (size_t)RELAY_BYTES_MAX);
+    assert_int_equal(send(s.ends[3], "unread", 6, 0), 6);
+    loop_turn(loop, -1);
+    assert_int_equal(close(s.ends[1]), 0);
+    assert_int_equal(send(s.ends[3], "to nobody", 9, 0), 9);
+    size_t got = 0;
+    while (!s.ended) {
+        loop_turn(loop, 5);
+        for (ssize_t n = 1; n > 0; got += n > 0 ? (size_t)n : 0) {
+            n = recv(s.ends[3], chunk, sizeof chunk, 0);
+        }
+    }
+    assert_int_equal(got, sent);
+    relay_free(relay);
+    loop_free(loop);
+    assert_int_equal(close(s.ends[0]) + close(s.ends[2]) + close(s.ends[3]), 0);
+}
+
 static void a_client_that_leaves_before_the_answer_is_reported_once(void **state)
 {
     (void)state;
@@ -168,6 +226,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bytes_go_both_ways_and_the_end_is_passed_on),
         cmocka_unit_test(a_reader_that_is_slow_stops_the_writer),
+        cmocka_unit_test(what_was_sent_arrives_although_the_sender_reads_no_more),
         cmocka_unit_test(a_client_that_leaves_before_the_answer_is_reported_once),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
