@@ -67,18 +67,28 @@ class Hearts(threading.Thread):
         return (f"POST /api/v1/agent/reports HTTP/1.1\r\nHost: 127.0.0.1:{self.server.port}\r\nAuthorization: Bearer {node.credential}\r\n"
                 f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n{body}").encode()
 
+    def beat(self, wire, some):
+        """Reports of some nodes on one connection; False: the server has closed the connection."""
+        wire.sendall(b"".join(self.request(node) for node in some))
+        heard = b""
+        while heard.count(b"HTTP/1.1 ") < len(some):
+            piece = wire.recv(1 << 16)
+            if not piece:
+                return False
+            heard += piece
+        return True
+
     def run(self):
-        wire = socket.create_connection(("127.0.0.1", self.server.port), timeout=60)
+        wire = None
         while not self.done.is_set():
             begin, agents = time.monotonic(), list(self.agents)
             for first in range(0, len(agents), HEARTS_A_WRITE):
-                some = agents[first:first + HEARTS_A_WRITE]
-                wire.sendall(b"".join(self.request(node) for node in some))
-                heard = b""
-                while heard.count(b'"acked"') < len(some):
-                    heard += wire.recv(1 << 16)
+                wire = wire or socket.create_connection(("127.0.0.1", self.server.port), timeout=60)
+                if not self.beat(wire, agents[first:first + HEARTS_A_WRITE]):
+                    wire = wire.close()
             self.done.wait(max(0.1, begin + HEART_S - time.monotonic()))
-        wire.close()
+        if wire:
+            wire.close()
 
 
 def submit(server, count, task):
@@ -271,8 +281,8 @@ def main():
         if words.finished and not words.data:
             history(server, words.finished)
             print(f"{words.finished:,} ended tasks after {time.monotonic() - begin:.1f} s", flush=True)
-        there = json.loads(Reader(server).get("home")[1])["pools"][0]["waiting"]
-        submit(server, words.nodes * words.devices + words.waiting - there, {"command": ["x"], "resources": {"gpu": 1}})
+        there = json.loads(Reader(server).get("home")[1])["pools"][0]
+        submit(server, words.nodes * words.devices + words.waiting - there["waiting"] - there["running"], {"command": ["x"], "resources": {"gpu": 1}})
         print(f"the tasks are submitted after {time.monotonic() - begin:.1f} s", flush=True)
         hearts = Hearts(server)
         hearts.start()

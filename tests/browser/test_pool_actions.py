@@ -1,13 +1,19 @@
 """What a person does with pools and nodes; the server's API says whether it happened. SPDX-License-Identifier: Apache-2.0"""
 
+import pathlib
 import re
 import shlex
+import sys
 import time
 
 import pytest
 
 from page_checks import wait_for_texts
 from weir_harness import Weir
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "api"))
+
+from server_process import FakeAgent, Server  # noqa: E402
 
 DEADLINE_S = 40
 
@@ -207,3 +213,18 @@ def test_a_node_is_drained_resumed_locked_and_labelled(weir_here, tab_of):
     tab.confirm(f"weir node label {name} zone=a rack=r7")
     until(node, lambda n: n["labels"].get("zone") == "a" and n["labels"].get("rack") == "r7")
     wait_for_texts(page, ["rack=r7"])
+
+
+def test_a_node_that_has_gone_is_removed(tab_of):
+    server = Server().start()
+    try:
+        FakeAgent(server, "gone", slots=1).join().connect().close()
+        tab = tab_of(server)
+        page = tab.open("/nodes/gone")
+        tab.button("Remove")
+        tab.confirm("weir node remove gone")
+        page.wait_for_selector("h1:has-text('Nodes')")
+        assert server.call("GET", "nodes/gone").status == 404
+        page.wait_for_function("() => !document.querySelector('main').innerText.includes('gone')")
+    finally:
+        server.close()
