@@ -237,6 +237,18 @@ static void host_done(struct host *host)
     buf_done(&host->input);
 }
 
+/* Waits until a client has passed on what it was sent, and left: the attempt's other processes are ended
+ * with the host. */
+static void client_wait_left(struct host_client *client)
+{
+    char unread[CONSOLE_READ_BYTES];
+    struct pollfd p = {.fd = client->fd, .events = POLLIN};
+    (void)shutdown(client->fd, SHUT_WR);
+    while (poll(&p, 1, HOST_FLUSH_MS) > 0 && read(client->fd, unread, sizeof unread) > 0) {
+    }
+    client_close(client);
+}
+
 /* Tells all clients how the program ended, and gives them a moment to hear it. */
 static void host_close(struct host *host, unsigned char code)
 {
@@ -250,7 +262,7 @@ static void host_close(struct host *host, unsigned char code)
         while (client->out.len > 0 && poll(&p, 1, HOST_FLUSH_MS) > 0 &&
                console_write(client->fd, &client->out)) {
         }
-        client_close(client);
+        client_wait_left(client);
     }
     struct pollfd p = {.fd = STDOUT_FILENO, .events = POLLOUT};
     while (host->log.len > 0 && poll(&p, 1, HOST_FLUSH_MS) > 0 &&
@@ -361,16 +373,18 @@ int console_host_attach(const char *terminal)
         struct pollfd p[] = {
             {.fd = up.len < CONSOLE_PIPE_BYTES ? STDIN_FILENO : -1, .events = POLLIN},
             {.fd = down.len > 0 ? STDOUT_FILENO : -1, .events = POLLOUT},
-            {.fd = host_gone ? -1 : fd,
+            {.fd = host_gone || (down.len >= CONSOLE_PIPE_BYTES && up.len == 0) ? -1 : fd,
              .events = (short)((down.len < CONSOLE_PIPE_BYTES ? POLLIN : 0) |
                                (up.len > 0 ? POLLOUT : 0))},
         };
         (void)poll(p, sizeof p / sizeof p[0], -1);
         client_gone = p[0].revents != 0 && !copy_in(STDIN_FILENO, &up);
-        if ((p[2].revents & (POLLIN | POLLHUP | POLLERR)) != 0) {
+        if ((p[2].revents & (POLLIN | POLLHUP | POLLERR)) != 0 && down.len < CONSOLE_PIPE_BYTES) {
             host_gone = !copy_in(fd, &down);
         }
-        host_gone = host_gone || (up.len > 0 && !console_write(fd, &up));
+        if (up.len > 0 && !console_write(fd, &up)) {
+            buf_clear(&up); /* the host hears no more; its last words are read above */
+        }
         client_gone = client_gone || (down.len > 0 && !console_write(STDOUT_FILENO, &down));
     }
     (void)close(fd);

@@ -22,8 +22,11 @@
 #include <inttypes.h>
 #include <netinet/in.h>
 #include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 enum {
@@ -43,7 +46,8 @@ struct door {
     struct visitor *visitors;
     size_t count;
     unsigned port_next;
-    bool taken[DOOR_PORT_COUNT];
+    int ports
+        [DOOR_PORT_COUNT]; /* 0: not taken here; else 1 + the socket whose name takes the port */
 };
 
 /* One connection, until it is answered. */
@@ -327,6 +331,9 @@ void door_close(struct door *door)
     if (door->fd >= 0) {
         (void)close(door->fd);
     }
+    for (uint16_t i = 0; i < DOOR_PORT_COUNT; i++) {
+        door_port_give(door, door->ports[i] != 0 ? (uint16_t)(DOOR_PORT_FIRST + i) : 0);
+    }
     free(door);
 }
 
@@ -343,13 +350,30 @@ static bool port_is_free(uint16_t port)
     return is_free;
 }
 
+/* Takes the port from all nodes of this machine, until the socket closes: no two sockets of one network
+ * namespace have the same abstract name. -1: another node has it. */
+static int port_claim(uint16_t port)
+{
+    struct sockaddr_un name = {.sun_family = AF_UNIX};
+    const int len = snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "weir-port-%u", port);
+    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd >= 0 &&
+        bind(fd, (const struct sockaddr *)&name,
+             (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)len)) != 0) {
+        (void)close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
 uint16_t door_port_take(struct door *door)
 {
     for (unsigned i = 0; i < DOOR_PORT_TRIES; i++) {
         const unsigned n = door->port_next++ % DOOR_PORT_COUNT;
         const uint16_t port = (uint16_t)(DOOR_PORT_FIRST + n);
-        if (!door->taken[n] && port_is_free(port)) {
-            door->taken[n] = true;
+        const int claim = door->ports[n] == 0 && port_is_free(port) ? port_claim(port) : -1;
+        if (claim >= 0) {
+            door->ports[n] = claim + 1;
             return port;
         }
     }
@@ -359,6 +383,8 @@ uint16_t door_port_take(struct door *door)
 void door_port_give(struct door *door, uint16_t port)
 {
     if (port != 0) {
-        door->taken[port - DOOR_PORT_FIRST] = false;
+        int *taken = &door->ports[port - DOOR_PORT_FIRST];
+        (void)close(*taken - 1);
+        *taken = 0;
     }
 }

@@ -142,3 +142,15 @@ def test_an_answer_with_a_name_that_is_none_does_not_reach_the_browser(weir):
     site.wait_until(lambda: "nothing listens" not in (answer := get(site, task))[1] and answer[0] == 502, "the first answer")
     assert [get(site, task)[0] for _ in range(3)] == [502, 502, 200]
     assert site.api("GET", "tasks").status == 200  # the server is there
+
+
+def test_nodes_of_one_machine_give_no_port_twice(weir):
+    """Each has a supervisor of its own, which knows the ports of its own tasks only; none of these tasks listens."""
+    sites = [weir("--slots", "3") for _ in range(2)]
+    tasks = [(site, site.submit("sh", "-c", "echo $WEIR_PORT; sleep 600")) for site in sites for _ in range(3)]
+
+    def port(site, task):
+        return site.wait_until(lambda: site.weir("task", "logs", task).stdout.strip(), "the port")
+
+    ports = [port(site, task) for site, task in tasks]
+    assert len(set(ports)) == 6, ports
