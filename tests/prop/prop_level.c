@@ -53,12 +53,12 @@ static void claim_roll(struct dice *dice, const struct family *family, uint32_t 
 
 static void family_roll(struct dice *dice, struct family *ret)
 {
-    static const uint64_t sizes[] = {1500, 20000, 1000000, (uint64_t)1 << 56};
+    static const uint64_t sizes[] = {4, 1500, 20000, 1000000, (uint64_t)1 << 56};
     *ret = (struct family){
         .siblings = 1 + dice_roll(dice, SIBLINGS_MAX),
         .weights = 1 + dice_roll(dice, 5),
         .ranks = 1 + dice_roll(dice, 2),
-        .most = sizes[dice_roll(dice, 4)],
+        .most = sizes[dice_roll(dice, 5)],
         .unit = dice_once_in(dice, 3) ? 1 : 1000,
         .open = dice_once_in(dice, 4),
     };
