@@ -108,9 +108,7 @@ static void give(struct call *call)
     struct buf out = call->out;
     buf_init(&call->out, 0);
     call_done(call);
-    http_request_answer(request, call->status, call->content_type,
-                        (struct str){buf_text(&out), out.len});
-    buf_done(&out);
+    http_request_answer_take(request, call->status, call->content_type, &out);
 }
 
 /* Answers without waiting for the disk, because such an error shows nothing of the state. */

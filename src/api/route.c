@@ -1,5 +1,6 @@
-/* route.c - finds the row of a request. Comparing about fifty rows segment by segment costs less
- * than a microsecond, so a tree would not pay. SPDX-License-Identifier: Apache-2.0 */
+/* route.c - finds the row of a request. Most of the some hundred rows differ from a path in their length or in their first twenty
+ * characters, so that going through all of them costs less than a microsecond and a tree would not pay.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "api/route.h"
 
 #include "api/handlers.h"
@@ -19,38 +20,46 @@ const struct route routes[] = {
 };
 const size_t routes_count = sizeof routes / sizeof routes[0];
 
-/* Does the path have the pattern's form? A parameter is never empty. "{name...}" at the end takes the rest of the path, slashes and all. */
+/* Does the path have the pattern's form? A parameter is a whole segment and never empty. "{name...}" at the end takes the rest of the path, slashes and all. */
 static bool path_matches(const char *pattern, const char *path, struct arena *arena,
                          const char **params)
 {
     unsigned count = 0;
-    struct str pattern_rest = str_of(pattern);
-    struct str path_rest = str_of(path);
-    while (pattern_rest.p != NULL && path_rest.p != NULL) {
-        struct str want = str_cut(pattern_rest, '/', &pattern_rest);
-        struct str have = str_cut(path_rest, '/', &path_rest);
-        if (want.len > 0 && want.p[0] == '{') {
-            must(count < CALL_PARAMS_MAX);
-            if (have.len == 0) {
+    while (*pattern != '\0') {
+        if (*pattern != '{') {
+            if (*pattern++ != *path++) {
                 return false;
             }
-            if (want.len > 4 && memcmp(want.p + want.len - 4, "...}", 4) == 0) {
-                have.len = strlen(have.p);
-                path_rest = (struct str){NULL, 0};
-            }
-            params[count++] = arena != NULL ? arena_strn(arena, have.p, have.len) : "";
-        } else if (!str_equal(want, have)) {
+            continue;
+        }
+        must(count < CALL_PARAMS_MAX);
+        const char *end = strchr(pattern, '}');
+        must(end != NULL);
+        size_t len = strcspn(path, "/");
+        if (len == 0) {
             return false;
         }
+        if (end[-1] == '.') {
+            len = strlen(path);
+        }
+        params[count++] = arena != NULL ? arena_strn(arena, path, len) : "";
+        path += len;
+        pattern = end + 1;
     }
-    return pattern_rest.p == NULL && path_rest.p == NULL;
+    return *path == '\0';
+}
+
+/* Is this very path the row's pattern? */
+static bool row_is_literal(const struct route *row, const char *path, size_t len)
+{
+    return row->pattern_len == len && memcmp(row->pattern, path, len) == 0;
 }
 
 /* Is there a row for this very path? Such a row hides the rows with a parameter in that place. */
-static bool path_is_literal(const struct route_mount *mount, const char *path)
+static bool path_is_literal(const struct route_mount *mount, const char *path, size_t len)
 {
     for (size_t i = 0; i < mount->count; i++) {
-        if (strcmp(mount->rows[i].pattern, path) == 0) {
+        if (row_is_literal(&mount->rows[i], path, len)) {
             return true;
         }
     }
@@ -94,11 +103,12 @@ const struct route *route_find(const struct route_mounts *mounts, const char *me
     if (*mount.prefix != '\0') {
         rest = slashes_joined(rest, arena);
     }
-    bool literal = path_is_literal(&mount, rest);
+    const size_t len = strlen(rest);
+    const bool literal = path_is_literal(&mount, rest, len);
     for (size_t i = 0; i < mount.count; i++) {
         const struct route *row = &mount.rows[i];
-        if ((literal && strcmp(row->pattern, rest) != 0) ||
-            !path_matches(row->pattern, rest, NULL, unused)) {
+        if (literal ? !row_is_literal(row, rest, len)
+                    : !path_matches(row->pattern, rest, NULL, unused)) {
             continue;
         }
         if (strcmp(row->method, method) == 0) {

@@ -26,12 +26,13 @@ struct route {
     bool audited; /* every call leaves a line in the log, with its actor and its outcome */
     void (*handler)(struct call *call);
     const char *query; /* names of the query parameters, with a space between */
+    size_t pattern_len;
 };
 
 /* One row of a .def file; the file that includes the .def says `#define ROUTE ROUTE_ROW` before. */
 #define ROUTE_ROW(method, pattern, permission, whose, body, room, audited, handler, query)         \
     {#method, pattern, PERMIT_##permission, ACCESS_##whose, body, ROOM_##room, audited,            \
-     handler, query},
+     handler, query,   sizeof(pattern) - 1},
 
 extern const struct route routes[];
 extern const size_t routes_count;

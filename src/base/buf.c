@@ -33,7 +33,7 @@ void buf_clear(struct buf *buf)
 }
 
 /* Makes room for `len` more bytes and the NUL. False: no room, and the buffer is marked full. */
-static bool room_make(struct buf *buf, size_t len)
+__attribute__((noinline)) static bool room_make(struct buf *buf, size_t len)
 {
     if (buf->full || len > buf->max || buf->len > buf->max - len) {
         buf->full = true;
@@ -53,7 +53,7 @@ static bool room_make(struct buf *buf, size_t len)
 
 void buf_add(struct buf *buf, const void *data, size_t len)
 {
-    if (!room_make(buf, len)) {
+    if (!buf_has_room(buf, len) && !room_make(buf, len)) {
         return;
     }
     if (len > 0) {
@@ -68,12 +68,9 @@ void buf_add_str(struct buf *buf, const char *text)
     buf_add(buf, text, strlen(text));
 }
 
-void buf_add_char(struct buf *buf, char c)
+void buf_add_char_more(struct buf *buf, char c)
 {
-    if (room_make(buf, 1)) {
-        buf->data[buf->len++] = c;
-        buf->data[buf->len] = '\0';
-    }
+    buf_add(buf, &c, 1);
 }
 
 void buf_addf(struct buf *buf, const char *format, ...)

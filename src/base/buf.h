@@ -24,7 +24,27 @@ void buf_clear(struct buf *buf);
 
 void buf_add(struct buf *buf, const void *data, size_t len);
 void buf_add_str(struct buf *buf, const char *text);
-void buf_add_char(struct buf *buf, char c);
+
+/* Is there memory for `len` more bytes and the NUL already? So it is for nearly every addition. */
+static inline bool buf_has_room(const struct buf *buf, size_t len)
+{
+    return len < buf->room - buf->len && len <= buf->max - buf->len && !buf->full;
+}
+
+/* buf_add_char() where there is no memory yet. The character comes as a value: its address would give every caller a stack protector. */
+void buf_add_char_more(struct buf *buf, char c);
+
+/* Here, so that it costs no call: facts and JSON are made of single bytes. */
+static inline void buf_add_char(struct buf *buf, char c)
+{
+    if (!buf_has_room(buf, 1)) {
+        buf_add_char_more(buf, c);
+        return;
+    }
+    buf->data[buf->len++] = c;
+    buf->data[buf->len] = '\0';
+}
+
 void buf_addf(struct buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Drops the first `len` bytes. */

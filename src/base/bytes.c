@@ -6,12 +6,9 @@
 
 enum { VARINT_BYTES_MAX = 10 };
 
-void bytes_put_u64(struct buf *out, uint64_t value)
+/* A function of its own, so that small numbers do without its stack. */
+__attribute__((noinline)) static void put_long(struct buf *out, uint64_t value)
 {
-    if (value < 0x80) { /* most numbers are this small */
-        buf_add_char(out, (char)value);
-        return;
-    }
     unsigned char text[VARINT_BYTES_MAX];
     size_t len = 0;
     while (value >= 0x80) {
@@ -20,6 +17,15 @@ void bytes_put_u64(struct buf *out, uint64_t value)
     }
     text[len++] = (unsigned char)value;
     buf_add(out, text, len);
+}
+
+void bytes_put_u64(struct buf *out, uint64_t value)
+{
+    if (value < 0x80) { /* most numbers are this small */
+        buf_add_char(out, (char)value);
+    } else {
+        put_long(out, value);
+    }
 }
 
 void bytes_put_i64(struct buf *out, int64_t value)

@@ -24,8 +24,8 @@ static const char layout_fault[] =
     "the head has a line that does not end in CRLF, a folded line or a NUL";
 
 /* The fields that a request may have once. */
-static const char *const single[] = {"Host", "Content-Length", "Transfer-Encoding",
-                                     "Authorization"};
+static const struct str single[] = {
+    {"Host", 4}, {"Content-Length", 14}, {"Transfer-Encoding", 17}, {"Authorization", 13}};
 enum { SINGLE_LENGTH = 1, SINGLE_ENCODING = 2, SINGLE_COUNT = 4 };
 
 struct walk {
@@ -34,34 +34,40 @@ struct walk {
     bool seen[SINGLE_COUNT];
 };
 
+/* The characters of names: every byte of every name is looked up here. */
+static const bool of_token[256] = {
+    ['a' ... 'z'] = true,  ['A' ... 'Z'] = true, ['0' ... '9'] = true, ['!'] = true,
+    ['#' ... '\''] = true, ['*'] = true,         ['+'] = true,         ['-'] = true,
+    ['.'] = true,          ['^' ... '`'] = true, ['|'] = true,         ['~'] = true};
+
 bool http_head_is_token(const char *name, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
-        const char c = name[i];
-        const bool plain =
-            (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-        if (!plain && (c == '\0' || strchr("!#$%&'*+-.^_`|~", c) == NULL)) {
+        if (!of_token[(unsigned char)name[i]]) {
             return false;
         }
     }
     return len > 0;
 }
 
+/* Every byte of every value is looked up here. */
+static const bool is_control[256] = {
+    [0 ... '\t' - 1] = true, ['\t' + 1 ... ' ' - 1] = true, [0x7f] = true};
+
 static bool has_control(const char *value, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
-        const unsigned char c = (unsigned char)value[i];
-        if ((c < ' ' && c != '\t') || c == 0x7f) {
+        if (is_control[(unsigned char)value[i]]) {
             return true;
         }
     }
     return false;
 }
 
-static const char *single_fault(struct walk *walk, const char *name, struct str value)
+static const char *single_fault(struct walk *walk, struct str name, struct str value)
 {
     for (size_t i = 0; i < SINGLE_COUNT; i++) {
-        if (strcasecmp(name, single[i]) != 0) {
+        if (name.len != single[i].len || strncasecmp(name.p, single[i].p, name.len) != 0) {
             continue;
         }
         if (walk->seen[i]) {
@@ -88,7 +94,9 @@ static enum MHD_Result field_walk(void *cls, enum MHD_ValueKind kind, const char
         return MHD_NO;
     }
     const char *after = name + name_len + 1; /* behind the colon, which is a NUL now */
-    after += strspn(after, " \t");
+    while (*after == ' ' || *after == '\t') {
+        after++;
+    }
     if (value != after) {
         walk->fault = layout_fault;
     } else if (!http_head_is_token(name, name_len)) {
@@ -96,7 +104,8 @@ static enum MHD_Result field_walk(void *cls, enum MHD_ValueKind kind, const char
     } else if (has_control(value, value_len)) {
         walk->fault = "the value of a header has a control character";
     } else {
-        walk->fault = single_fault(walk, name, (struct str){value, value_len});
+        walk->fault =
+            single_fault(walk, (struct str){name, name_len}, (struct str){value, value_len});
     }
     walk->at = value + value_len + 2;
     return walk->fault == NULL ? MHD_YES : MHD_NO;

@@ -241,18 +241,31 @@ void http_request_respond(struct http_request *request, unsigned status, const c
     http_server_resume(request);
 }
 
+static void answer_bytes(struct http_request *request, unsigned status, const char *content_type,
+                         char *data, size_t len, enum MHD_ResponseMemoryMode mode)
+{
+    http_request_respond(request, status, content_type,
+                         MHD_create_response_from_buffer(len, data, mode));
+    request->phase = HTTP_ANSWERED;
+}
+
 void http_request_answer(struct http_request *request, unsigned status, const char *content_type,
                          struct str body)
 {
     /* The library does not write through the pointer when it is told to copy. */
     union {
         const char *read_only;
-        void *any;
+        char *any;
     } data = {.read_only = body.p};
-    struct MHD_Response *response =
-        MHD_create_response_from_buffer(body.len, data.any, MHD_RESPMEM_MUST_COPY);
-    http_request_respond(request, status, content_type, response);
-    request->phase = HTTP_ANSWERED;
+    answer_bytes(request, status, content_type, data.any, body.len, MHD_RESPMEM_MUST_COPY);
+}
+
+void http_request_answer_take(struct http_request *request, unsigned status,
+                              const char *content_type, struct buf *body)
+{
+    size_t len;
+    char *data = buf_steal(body, &len);
+    answer_bytes(request, status, content_type, data, len, MHD_RESPMEM_MUST_FREE);
 }
 
 void http_request_refuse(struct http_request *request, unsigned status, enum err code,

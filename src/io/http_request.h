@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/str.h"
 
 #include <stdbool.h>
@@ -46,3 +47,7 @@ void http_request_answer_header(struct http_request *request, const char *name, 
  * NULL: no such header. */
 void http_request_answer(struct http_request *request, unsigned status, const char *content_type,
                          struct str body);
+
+/* The same without a copy: takes what `body` holds, and leaves it empty. */
+void http_request_answer_take(struct http_request *request, unsigned status,
+                              const char *content_type, struct buf *body);

@@ -174,10 +174,13 @@ static void list_put(const struct record_field *field, const void *object, struc
 
 void record_put_field(const struct record_field *field, const void *object, struct buf *out)
 {
+    if (is_unsigned(field)) { /* most fields */
+        bytes_put_u64(out, unsigned_of(field, object));
+        return;
+    }
     switch (form_of(field)) {
     case FORM_NUMBER:
-        is_unsigned(field) ? bytes_put_u64(out, unsigned_of(field, object))
-                           : bytes_put_i64(out, signed_of(field, object));
+        bytes_put_i64(out, signed_of(field, object));
         break;
     case FORM_TEXT:
         bytes_put_text(out, record_text(field, object));
@@ -345,6 +348,9 @@ bool record_has_bounds(const struct record_field *field)
 
 int64_t record_value(const struct record_field *field, const void *object)
 {
+    if (is_unsigned(field)) { /* most fields */
+        return (int64_t)unsigned_of(field, object);
+    }
     must(record_has_bounds(field));
     if (field->type == RECORD_TEXT) {
         return (int64_t)strlen(record_text(field, object));
@@ -352,7 +358,7 @@ int64_t record_value(const struct record_field *field, const void *object)
     if (field->count_offset != 0) {
         return record_count(field, object);
     }
-    return is_unsigned(field) ? (int64_t)unsigned_of(field, object) : signed_of(field, object);
+    return signed_of(field, object);
 }
 
 bool record_table_bounded(const struct record_table *table, const void *object,

@@ -123,9 +123,9 @@ static void a_mounted_table_answers_below_its_prefix_alone(void **state)
 {
     (void)state;
     static const struct route rows[] = {
-        {.method = "GET", .pattern = "/pools/{uuid}"},
-        {.method = "POST", .pattern = "/healthz"},
-        {.method = "GET", .pattern = "/data/{key...}"},
+        {.method = "GET", .pattern = "/pools/{uuid}", .pattern_len = sizeof("/pools/{uuid}") - 1},
+        {.method = "POST", .pattern = "/healthz", .pattern_len = sizeof("/healthz") - 1},
+        {.method = "GET", .pattern = "/data/{key...}", .pattern_len = sizeof("/data/{key...}") - 1},
     };
     static const struct route_mount mount = {
         .prefix = "/other", .rows = rows, .count = sizeof rows / sizeof rows[0]};
