@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { BLOCK_BYTES = 1024 * 1024 }; /* collected before a write */
@@ -96,6 +97,22 @@ void logstore_free(struct logstore *log)
     free(log);
 }
 
+/* Is the open segment still the one that the directory names, with all that was written to it? Output in a file that nobody finds
+ * is not stored. */
+static enum err segment_present(const struct logstore *log, const struct path *path, uint64_t bytes,
+                                struct error *e)
+{
+    struct stat open_one;
+    struct stat named;
+    if (fstat(log->fd, &open_one) == 0 && stat(path->text, &named) == 0 &&
+        open_one.st_ino == named.st_ino && open_one.st_dev == named.st_dev &&
+        (uint64_t)named.st_size >= bytes) {
+        return ERR_OK;
+    }
+    return fail(e, ERR_IO, "'%.150s' was deleted, replaced or cut while the server runs",
+                path->text);
+}
+
 static enum err block_write(struct logstore *log, struct error *e)
 {
     if (log->block_len == 0) {
@@ -103,8 +120,11 @@ static enum err block_write(struct logstore *log, struct error *e)
     }
     must(log->fd >= 0);
     struct path path = datadir_segment(log->dir, log->segment);
-    enum err r = file_write_at((struct file){log->fd, path.text}, log->block, log->block_len,
-                               log->position - log->block_len, e);
+    const uint64_t at = log->position - log->block_len;
+    enum err r = segment_present(log, &path, at, e);
+    if (r == ERR_OK) {
+        r = file_write_at((struct file){log->fd, path.text}, log->block, log->block_len, at, e);
+    }
     if (r == ERR_OK) {
         log->block_len = 0;
         log->unsynced = true;

@@ -36,7 +36,12 @@ def spool_bytes(weir):
 
 def damage(path, how):
     if how == "delete" and path.is_dir():
-        shutil.rmtree(path)
+        for _ in range(10):  # the node may make directories meanwhile
+            try:
+                shutil.rmtree(path)
+                break
+            except OSError:
+                assert path.exists()
     elif how == "delete":
         path.unlink(missing_ok=True)
     elif how == "truncate":

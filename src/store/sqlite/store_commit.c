@@ -167,11 +167,13 @@ void store_commit_note(struct store *store)
 enum err store_commit(struct store *store, const struct store_batch *batch, struct error *e)
 {
     enum err r = store_sync_up(store, e);
+    r = r == ERR_OK ? store_present(store, e) : r;
     if (r != ERR_OK) {
         return r;
     }
     uint32_t sum;
     r = batch_put(store, batch, &sum, e);
+    r = r == ERR_OK ? store_present_after(store, e) : r;
     if (r != ERR_OK) {
         store_commit_undo(store);
         return r;

@@ -8,6 +8,8 @@
 #include "store/sqlite/sum.h"
 #include "store/store.h"
 
+#include <sys/types.h>
+
 /* The statements, prepared once at open. store.c has their texts. */
 enum stmt {
     STMT_BEGIN,
@@ -71,6 +73,16 @@ struct segment_count {
     uint64_t bytes;
 };
 
+/* The files that SQLite writes. */
+enum { STORE_DB, STORE_WAL, STORE_SHM, STORE_FILES };
+
+/* Which file it is that the store has open. */
+struct store_file {
+    dev_t device;
+    ino_t inode; /* 0: not looked at yet */
+    int64_t bytes;
+};
+
 struct store {
     char *dir;
     int lock_fd;
@@ -89,7 +101,10 @@ struct store {
     int wal_frames;        /* frames of the write-ahead log after the last commit */
     int wal_pages;         /* pages of the write-ahead log after the last commit */
     int wal_pages_tend_at; /* store_commit_tend() acts from this many pages on */
-    bool stale;            /* a call failed: read last_seq and the log's end from disk first */
+    struct store_file files[STORE_FILES];
+    unsigned cut;   /* 1 + the number of the file that was cut while the store was open; 0: none */
+    bool wal_short; /* before this commit the write-ahead log was shorter than it should be */
+    bool stale;     /* a call failed: read last_seq and the log's end from disk first */
 };
 
 /* store_identity.c: do the parts of the directory belong together? ERR_CORRUPT says what was found and
@@ -113,6 +128,13 @@ must_use enum err store_identity_snapshot_note(sqlite3 *db, const char *dir, uin
 
 /* After a failure, reads last_seq and the log's end from disk again. Cheap when nothing failed. */
 must_use enum err store_sync_up(struct store *store, struct error *e);
+
+/* Before a commit: are the files that the commit goes to still those of the directory? Otherwise nobody would find what is
+ * stored. */
+must_use enum err store_present(struct store *store, struct error *e);
+
+/* After a commit: was the write-ahead log cut before? */
+must_use enum err store_present_after(struct store *store, struct error *e);
 
 /* After a commit: notes in the file `acknowledged` how far the store got. */
 void store_commit_note(struct store *store);

@@ -314,9 +314,75 @@ static void a_changed_schema_is_found(void **state)
     found(f, "its head says schema 2, its table meta '0005_usage'");
 }
 
+/* ---- files that are harmed while the store is open ---- */
+
+static void a_deleted_file_refuses_commits_until_it_is_back(void **state)
+{
+    struct fixture *f = *state;
+    static const char *const files[] = {"weir.db", "weir.db-wal", "weir.db-shm"};
+    uint64_t last = 0;
+    fixture_open(f);
+    for (size_t i = 0; i < 3; i++) {
+        char path[128];
+        char aside[136];
+        fixture_path(f, files[i], path);
+        (void)snprintf(aside, sizeof aside, "%s.aside", path);
+        last++;
+        assert_ok(fixture_step(f, last));
+        assert_int_equal(rename(path, aside), 0);
+        assert_int_equal(fixture_step(f, last + 1), ERR_IO);
+        assert_non_null(strstr(f->e.text, "was deleted or replaced"));
+        assert_int_equal(rename(aside, path), 0);
+    }
+    assert_ok(fixture_step(f, last + 1));
+    fixture_close(f);
+    fixture_open(f);
+    assert_int_equal(fixture_facts_check(f, 0), last + 1);
+    fixture_steps_check(f, f->dir, last + 1);
+}
+
+static void after_a_cut_nothing_is_acknowledged(void **state)
+{
+    struct fixture *f = *state;
+    fixture_open(f);
+    for (uint64_t seq = 1; seq <= 20; seq++) {
+        assert_ok(fixture_step(f, seq));
+    }
+    fixture_truncate(f, "weir.db-wal", 0);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(fixture_step(f, 21), ERR_CORRUPT);
+        assert_non_null(strstr(f->e.text, "weir.db-wal' was cut"));
+    }
+}
+
+/* Another process empties the write-ahead log by right, as `weir db check` does. */
+static void a_log_that_begins_anew_is_not_cut(void **state)
+{
+    struct fixture *f = *state;
+    fixture_open(f);
+    for (uint64_t seq = 1; seq <= 20; seq++) {
+        assert_ok(fixture_step(f, seq));
+    }
+    pid_t child = fork();
+    if (child == 0) {
+        sql_run(f, "PRAGMA wal_checkpoint(TRUNCATE)");
+        _exit(0);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    for (uint64_t seq = 21; seq <= 60; seq++) {
+        assert_ok(fixture_step(f, seq));
+    }
+    fixture_steps_check(f, f->dir, 60);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        store_test(a_deleted_file_refuses_commits_until_it_is_back),
+        store_test(after_a_cut_nothing_is_acknowledged),
+        store_test(a_log_that_begins_anew_is_not_cut),
         store_test(an_older_database_gets_its_checksums),
         store_test(a_damaged_fact_is_refused_with_its_number_and_the_way_back),
         store_test(a_foreign_fact_breaks_the_chain),
