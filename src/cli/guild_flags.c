@@ -144,11 +144,28 @@ static enum err order_read(struct cli *cli, bool *ret_fifo, struct error *e)
                : fail(e, ERR_USAGE, "order is '%.60s'; fit or fifo would do", order);
 }
 
+/* The command says it, and Guild's own flag may say it, too. */
+static enum err once_read(struct cli *cli, bool *ret, struct error *e)
+{
+    const bool named = strstr(cli->args.command->name, "run-once") != NULL;
+    enum err r = switch_read(cli, "run-once", ret, e);
+    if (r == ERR_OK && named && !*ret && value_of(cli, "run-once") != NULL) {
+        return fail(e, ERR_USAGE,
+                    "run-once is '%.60s' and the command is run-once; `weir guild watch` would do",
+                    value_of(cli, "run-once"));
+    }
+    *ret = *ret || named;
+    return r;
+}
+
 enum err guild_flags_read(struct cli *cli, struct guild_flags *ret, struct error *e)
 {
-    struct guild_flags flags = {.once = strstr(cli->args.command->name, "run-once") != NULL};
+    struct guild_flags flags = {0};
+    bool yes;
     uint64_t workers = cores();
     enum err r = words_check(cli, e);
+    r = r == ERR_OK ? once_read(cli, &flags.once, e) : r;
+    r = r == ERR_OK ? switch_read(cli, "yes", &yes, e) : r;
     r = r == ERR_OK ? resources_read(cli, &flags, e) : r;
     r = r == ERR_OK ? devices_read(cli, &flags, e) : r;
     r = r == ERR_OK ? switch_read(cli, "restage", &flags.restage, e) : r;

@@ -60,7 +60,7 @@ class Replay:
 
     def run(self, command):
         assert command.startswith(SCHEDULER)
-        words = [w for w in shlex.split(command[len(SCHEDULER):]) if w not in ("run-once=yes", "-y")]
+        words = shlex.split(command[len(SCHEDULER):])
         done = self.guild.run(WEIR, "guild", "run-once", *words, *self.order)
         self.outputs.append(done.stdout)
         print(f"{done.stdout}<exit {done.returncode}>")

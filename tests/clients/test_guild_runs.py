@@ -215,6 +215,17 @@ def test_damaged_attributes_are_no_crash(guild):
         assert f"Ignorning staged run bad{number} (" in done.stdout
 
 
+def test_the_flags_of_guilds_own_command_line(guild):
+    """What stood behind `guild run dask:scheduler` stays as it is."""
+    guild.stage("--run-id=one", "sleep=0")
+    done = guild.weir("watch", "run-once=yes", "resources=foo=7", "-y")
+    assert done.returncode == 0 and guild.runs() == {"one": "completed"}, done.stdout
+    again = guild.weir("run-once", "run-once=yes", "workers=1", "dashboard-address=no", "loglevel=warn", "-y")
+    assert again.returncode == 0 and "processed 0 run(s)" in again.stdout
+    refused = guild.weir("run-once", "run-once=no")
+    assert refused.returncode == 2 and "weir guild watch" in refused.stdout
+
+
 def test_usage(guild):
     assert guild.weir("run-once", "nonsense=1").returncode == 2
     assert guild.weir("run-once", "resources=foo=abc").returncode == 2
