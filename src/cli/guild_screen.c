@@ -28,6 +28,8 @@ struct screen_item {
 /* One per process: there is one standard output. */
 static struct {
     bool open;
+    bool
+        ended; /* a run has ended since the last flush: lines wait, because others may be about to end, too */
     VEC(struct screen_item) held;
     VEC(uint32_t) fresh; /* runs that started since the last flush */
     uint32_t cause;
@@ -104,7 +106,7 @@ void guild_screen_output(uint32_t order, int stream, struct str text)
 
 void guild_screen_line(struct str line)
 {
-    if (!screen.open || screen.held.count == 0) {
+    if (!screen.open || (screen.held.count == 0 && !screen.ended)) {
         all_write(STDERR_FILENO, line.p, line.len);
     } else {
         hold(PHASE_LINES, screen.cause, STDERR_FILENO, line);
@@ -117,11 +119,12 @@ void guild_screen_ended(uint32_t order)
         guild_screen_flush();
     }
     screen.cause = order;
+    screen.ended = true;
 }
 
 void guild_screen_started(uint32_t order)
 {
-    if (screen.held.count > 0) {
+    if (screen.held.count > 0 || screen.ended) {
         vec_push(&screen.fresh, order);
     }
 }
@@ -157,5 +160,6 @@ void guild_screen_flush(void)
     }
     vec_clear(&screen.held);
     vec_clear(&screen.fresh);
+    screen.ended = false;
     screen.bytes = 0;
 }
