@@ -162,8 +162,12 @@ def test_kill_of_everything_leaves_no_run_stranded(guild):
         for run in runs:
             assert not (guild.dir(run) / ".guild/PENDING").exists()
             assert lines(guild, run, "starts") <= 1
-    wait_for(lambda: "running" not in guild.runs().values(), every_s=0.2)
-    assert set(guild.runs().values()) <= {"staged", "completed", "error", "terminated"}
+
+    def at_rest():  # one look: a run whose process was on its way to its command is staged until it gets there
+        statuses = set(guild.runs().values())
+        return statuses if "running" not in statuses else None
+
+    assert wait_for(at_rest, every_s=0.2) <= {"staged", "completed", "error", "terminated"}
 
 
 def test_two_schedulers_and_a_guild_queue_start_each_run_once(guild):
