@@ -296,6 +296,10 @@ static void task_finish(const struct doc_value *v, struct task_draft *draft)
     if (array && spec->gang) {
         fields_problem_in(v, "array", "an array cannot be a gang");
     }
+    if (spec->gang && spec->restart == RESTART_ALWAYS) {
+        fields_problem_in(v, "restart",
+                          "the instances of a gang end together; on-failure starts them again");
+    }
     task_resources_finish(v, draft);
     if (v->in->text_bytes > TASK_SPEC_BYTES_MAX) {
         fields_problem(v,

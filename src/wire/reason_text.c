@@ -267,6 +267,9 @@ static const char *sentence_of(const struct reason *reason)
         return "was lost with its node or supervisor {have} times within an hour, and waits before "
                "the next try";
     }
+    if (reason->code == REASON_RESTARTS && reason->need == 0) {
+        return "its program ended; waits before start {have} in a row";
+    }
     if (reason->code == REASON_TOO_LARGE && reason->have > 0) {
         return "asks for {wanted}; the nodes of pool '{pool}' together have {available}";
     }

@@ -242,9 +242,11 @@ static void wait_again(struct core *core, struct task *task, struct instance *in
         task->retries += task->gang;
     }
     const bool lost = cause == END_NODE_LOST || cause == END_NODE_REMOVED;
+    instance->restarts = fact->attempt_ended.restarts;
     if (fact->attempt_ended.hold_until_ms > task->hold_until_ms) {
         task->hold_until_ms = fact->attempt_ended.hold_until_ms;
         task->losses = instance->losses;
+        task->restarts = instance->restarts;
     }
     if (lost && task->rank >= 0) {
         task->rank -= RANK_FRONT;

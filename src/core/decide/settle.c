@@ -17,6 +17,7 @@
 #include "core/model/instance.h"
 #include "core/model/losses.h"
 #include "core/model/oindex.h"
+#include "core/model/restart.h"
 #include "core/state/depends.h"
 #include "core/state/fact.h"
 #include "core/state/gang.h"
@@ -60,8 +61,18 @@ static bool retries_left(const struct task *task, const struct instance *instanc
     return (task->gang ? task->retries : instance->retries) < task->max_retries;
 }
 
+/* Which start in a row follows after this end by the task's rule for restarts; 0: none. */
+static uint32_t restarts_of(const struct task *task, const struct instance *instance,
+                            const struct report *report, enum end_cause cause, int64_t at_ms)
+{
+    const bool by_itself = cause == END_EXIT || cause == END_SPAWN || cause == END_MEMORY;
+    const bool failed = instance_failed(cause, report->exit_code);
+    return by_itself && restart_again(task, instance, failed, at_ms) ? restart_next(instance, at_ms)
+                                                                     : 0;
+}
+
 static bool again_of(const struct task *task, const struct instance *instance,
-                     const struct report *report, enum end_cause cause)
+                     const struct report *report, enum end_cause cause, int64_t at_ms)
 {
     must(instance->task.v == task->id.v);
     if (task->kill_asked || task_gang_doomed(task)) {
@@ -69,10 +80,10 @@ static bool again_of(const struct task *task, const struct instance *instance,
     }
     switch (cause) {
     case END_EXIT:
-        return report->exit_code != 0 && retries_left(task, instance);
     case END_SPAWN:
     case END_MEMORY:
-        return retries_left(task, instance);
+        return restarts_of(task, instance, report, cause, at_ms) > 0 ||
+               (instance_failed(cause, report->exit_code) && retries_left(task, instance));
     case END_PREEMPTED:
     case END_PAUSED:
     case END_MOVED:
@@ -328,7 +339,12 @@ void settle_attempt(struct step *step, const struct report *report)
     if (cause == END_NODE_LOST && report->type == REPORT_LOST && task->repeatable) {
         cause = loss_judge(step, task, instance, &hold_until_ms);
     }
-    bool again = again_of(task, instance, report, cause);
+    const int64_t at_ms = settle_report_ms(step, instance, report);
+    bool again = again_of(task, instance, report, cause, at_ms);
+    const uint32_t restarts = again ? restarts_of(task, instance, report, cause, at_ms) : 0;
+    if (restarts > 0) {
+        hold_until_ms = step->in->now_ms + restart_wait_ms(task, restarts);
+    }
     bool breaks = instance_failed(cause, report->exit_code) || cause_is_loss(cause) ||
                   (cause == END_GANG && instance->state != INSTANCE_STOPPING);
     bool broken = task->gang && task->active_count > 1 && breaks &&
@@ -342,10 +358,11 @@ void settle_attempt(struct step *step, const struct report *report)
 
     struct fact *ended = step_fact(step, FACT_ATTEMPT_ENDED);
     ended->attempt_ended.report = *report;
-    ended->attempt_ended.report.at_ms = settle_report_ms(step, instance, report);
+    ended->attempt_ended.report.at_ms = at_ms;
     ended->attempt_ended.cause = cause;
     ended->attempt_ended.again = again;
     ended->attempt_ended.hold_until_ms = again ? hold_until_ms : 0;
+    ended->attempt_ended.restarts = restarts;
     const bool lost = again && cause_is_loss(cause) && task->listed;
     if (broken) {
         settle_stop(step, report->key.task, END_GANG, true);

@@ -56,6 +56,7 @@ enum {
     /* a checkpoint that comes sooner after the previous checkpoint is not recorded */
     CHECKPOINT_INTERVAL_MS = 5000,
     RETRIES_MAX = 1000,
+    RESTART_DELAY_MS_DEFAULT = 1000,
     LOSSES_MAX = 1000,
     LOSSES_DEFAULT = 5,
     AUX_TASKS_MAX = 1000000,

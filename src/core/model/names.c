@@ -116,6 +116,7 @@ static const char *const reason_names[REASON_COUNT] = {
     [REASON_TOPOLOGY] = "topology",
     [REASON_NOT_FOUND] = "not-found",
     [REASON_LOST_AGAIN] = "lost-again",
+    [REASON_RESTARTS] = "restarts",
     [REASON_OTHER_QUEUE] = "other-queue",
     [REASON_OTHER_PRIORITY] = "other-priority",
     [REASON_TASK_ENDED] = "task-ended",
@@ -249,6 +250,17 @@ const char *names_pool_why(enum pool_why why)
     };
     must((unsigned)why < POOL_WHY_COUNT);
     return names[why];
+}
+
+const char *names_restart(enum restart restart)
+{
+    static const char *const names[RESTART_COUNT] = {
+        [RESTART_AUTO] = "auto",
+        [RESTART_NEVER] = "never",
+        [RESTART_ON_FAILURE] = "on-failure",
+        [RESTART_ALWAYS] = "always",
+    };
+    return (unsigned)restart < RESTART_COUNT ? names[restart] : NULL;
 }
 
 const char *names_task_kind(enum task_kind kind)

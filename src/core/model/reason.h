@@ -101,6 +101,9 @@ enum reason_code {
     /* a wait: an attempt was lost with its node or supervisor for the `have`-th time within an hour. The task
      * waits until `until_ms`, and fails at `need` losses; 0: never */
     REASON_LOST_AGAIN,
+    /* a wait: the program of an instance ended, and the instance starts again at `until_ms`, for the `have`-th time
+     * in a row; it does so `need` times at most; 0: without end */
+    REASON_RESTARTS,
     /* waits for nodes of a provider */
     REASON_NODES_STARTING, /* the pool grows: `have` nodes are on their way */
     /* the pool's provider brought no node up; `text` has its words. It is asked again at `until_ms` */

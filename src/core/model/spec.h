@@ -7,6 +7,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* After which ends of an attempt the instance starts again (restart.h). */
+enum restart { RESTART_AUTO, RESTART_NEVER, RESTART_ON_FAILURE, RESTART_ALWAYS };
+enum { RESTART_COUNT = RESTART_ALWAYS + 1 };
+
 enum task_kind {
     TASK_EXPERIMENT,
     TASK_COMMAND,
@@ -126,6 +130,9 @@ struct task_spec {
     const char *const *mounts;   /* of a container: "SOURCE:TARGET", "SOURCE:TARGET:rw" */
     uint32_t mount_count;
     const char *annotation; /* what a client keeps with the task; Weir gives it back as it is */
+    enum restart restart;
+    uint32_t max_restarts;    /* in a row; 0: without end */
+    int64_t restart_delay_ms; /* before the first start in a row */
 };
 
 enum { TASK_DESCRIPTION_MAX = 1000, ANNOTATION_MAX = 48 * 1024 };

@@ -70,6 +70,7 @@ struct task {
     uint32_t priority;
     uint32_t max_retries;
     uint32_t max_losses;
+    uint32_t max_restarts;
     /* place in the queue: tasks are ordered by priority (highest first), rank (lowest first), id. A new task
      * gets the number of its fact as rank. A requeue after a lost node subtracts RANK_FRONT, once. A move
      * gives the task another task's rank */
@@ -95,6 +96,7 @@ struct task {
     /* how long the task waits before it may evict others; or PREEMPTION_DELAY_POOL */
     int64_t preemption_delay_ms;
     int64_t time_limit_ms;
+    int64_t restart_delay_ms;
     /* how long a run of the task is expected to take, as known when the task was queued; 0: unknown */
     int64_t expect_ms;
     uint64_t name_hash; /* hash of the task's name without digits; 0: the task has no name */
@@ -118,6 +120,8 @@ struct task {
     uint32_t lost_count;
     /* losses of one instance within LOSSES_WINDOW_MS, when hold_until_ms was set (losses.h) */
     uint32_t losses;
+    /* starts in a row of one instance, when hold_until_ms was set; 0: a loss set it (restart.h) */
+    uint32_t restarts;
     uint32_t preempted_count;
     /* exit code of the failed instance with the lowest index; 128 + n for signal n */
     int32_t exit_code;
@@ -142,6 +146,7 @@ struct task {
     uint8_t listed; /* the task names several pools and has a row in `fallbacks` */
     /* the pool was edited and no longer takes the task: its instances do not start, and without active ones it is unavailable */
     uint8_t turned_away;
+    uint8_t restart;      /* enum restart, never RESTART_AUTO */
     uint64_t depends_met; /* bit i: the i-th dependency of the spec no longer binds the task */
     struct blob *spec; /* encoded task_spec: argv, env, names, tags; see spec_codec_task_decode() */
 };
@@ -180,7 +185,8 @@ struct instance {
     /* the newest attempt runs in the job directory instead of the directory that the user asked for */
     uint8_t workdir_missed;
     uint8_t pad[1];
-    uint32_t losses; /* losses within LOSSES_WINDOW_MS (losses.h) */
+    uint32_t losses;   /* losses within LOSSES_WINDOW_MS (losses.h) */
+    uint32_t restarts; /* starts in a row after ends (restart.h) */
 };
 
 /* May the task be promised places? Yes while the task is queued, and while instances are stopping that will

@@ -12,6 +12,7 @@
 #include "core/model/limits.h"
 #include "core/model/oindex.h"
 #include "core/model/pool.h"
+#include "core/model/restart.h"
 #include "core/model/shape.h"
 #include "core/model/spec.h"
 #include "core/model/spec_codec.h"
@@ -401,6 +402,9 @@ void change_task_spec_set(struct task *task, const struct task_spec *spec)
     task->priority = spec->priority;
     task->max_retries = spec->max_retries;
     task->max_losses = spec->max_losses;
+    task->restart = (uint8_t)restart_of(spec);
+    task->max_restarts = spec->max_restarts;
+    task->restart_delay_ms = spec->restart_delay_ms;
     task->time_limit_ms = spec->time_limit_ms;
     task->grace_ms = spec->grace_ms;
     task->stale_grace_ms = spec->stale_grace_ms;

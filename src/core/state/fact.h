@@ -242,6 +242,8 @@ struct fact {
             enum end_cause cause;
             bool again; /* the instance waits for another attempt instead of ending for good */
             int64_t hold_until_ms; /* the task is not queued before this moment; 0: at once */
+            /* which start in a row follows, by the task's rule for restarts; 0: another rule decided */
+            uint32_t restarts;
         } attempt_ended;
         struct {
             task_id task;

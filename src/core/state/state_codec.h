@@ -45,7 +45,8 @@ enum {
     STATE_VERSION_POOLS = 15,
     STATE_VERSION_ZONES =
         16, /* zones in whose lines pools stand, when pools last grew, spare nodes */
-    STATE_VERSION = 16,
+    STATE_VERSION_RESTARTS = 17, /* starts in a row of instances that end */
+    STATE_VERSION = 17,
 };
 
 /* Far above any row number that is ever given, and far below the numbers whose sums could wrap. */

@@ -45,6 +45,7 @@ static const struct record_field instance_fields[] = {
                 .since = STATE_VERSION_GROWTH),
     STATE_ANY(struct instance, losses, .since = STATE_VERSION_LOSSES),
     INSTANCE_TIME(losses_since_ms, .since = STATE_VERSION_LOSSES),
+    STATE_ANY(struct instance, restarts, .since = STATE_VERSION_RESTARTS),
 };
 static const struct record_table instance_table = RECORD_TABLE(struct instance, instance_fields);
 
@@ -244,6 +245,7 @@ static const struct record_field task_fields[] = {
     TASK_TIME(hold_until_ms, .since = STATE_VERSION_LOSSES),
     TASK_ANY(losses, .since = STATE_VERSION_LOSSES),
     TASK_FIELD(BOOL, turned_away, 0, 1, .since = STATE_VERSION_POOLS),
+    TASK_ANY(restarts, .since = STATE_VERSION_RESTARTS),
 };
 static const struct record_table task_table = RECORD_TABLE(struct task, task_fields);
 

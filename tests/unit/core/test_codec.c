@@ -121,6 +121,7 @@ static const struct task_spec task_spec = {.kind = TASK_SHELL,
                                            .priority = 99,
                                            .max_retries = 3,
                                            .max_losses = LOSSES_DEFAULT,
+                                           .restart_delay_ms = RESTART_DELAY_MS_DEFAULT,
                                            .time_limit_ms = 1,
                                            .grace_ms = 2,
                                            .stale_grace_ms = STALE_GRACE_POOL,
@@ -431,6 +432,7 @@ static void fill_attempt_ended(struct fact *fact)
     fact->attempt_ended.cause = END_SPAWN;
     fact->attempt_ended.again = true;
     fact->attempt_ended.hold_until_ms = 1700000005000;
+    fact->attempt_ended.restarts = 4;
 }
 
 static void fill_task_ended(struct fact *fact)

@@ -589,6 +589,27 @@ static void a_task_that_was_lost_again(void **state)
     org_done(&org);
 }
 
+static void a_task_that_starts_again_after_its_end(void **state)
+{
+    (void)state;
+    struct org org;
+    org_init(&org);
+    org_nodes(&org, 1, 2);
+    struct task_spec spec = slots(1);
+    spec.restart = RESTART_ALWAYS;
+    spec.max_restarts = 3;
+    spec.restart_delay_ms = 2000;
+    const task_id task = submit(&org, spec);
+    starts(&org, task);
+    rig_report(&org.rig, task, 0, REPORT_STARTED, 0);
+    rig_report(&org.rig, task, 0, REPORT_ENDED, 0);
+    const struct reason why = waits(&org, task, REASON_RESTARTS);
+    assert_int_equal(why.have, 1);
+    assert_int_equal(why.need, 3);
+    assert_int_equal(why.until_ms, org.rig.now_ms + 2000);
+    org_done(&org);
+}
+
 static void every_reason_was_made(void **state)
 {
     (void)state;
@@ -639,6 +660,7 @@ int main(void)
         cmocka_unit_test(places_close_together),
         cmocka_unit_test(instances_that_are_not_alike),
         cmocka_unit_test(a_task_that_was_lost_again),
+        cmocka_unit_test(a_task_that_starts_again_after_its_end),
         cmocka_unit_test(every_reason_was_made),
     };
     return cmocka_run_group_tests_name("reasons", tests, NULL, NULL);

@@ -242,6 +242,10 @@ static void nodes_that_drain_are_named_with_the_way_back(void **state)
 static void providers_speak_for_themselves(void **state)
 {
     (void)state;
+    says((struct reason){.code = REASON_RESTARTS, .have = 2, .need = 5},
+         "its program ended; waits before start 2 of 5 in a row");
+    says((struct reason){.code = REASON_RESTARTS, .have = 2},
+         "its program ended; waits before start 2 in a row");
     says((struct reason){.code = REASON_NODES_STARTING, .pool = {1}, .have = 2},
          "pool 'default' grows; nodes on the way: 2");
     says((struct reason){.code = REASON_PROVIDER_FAILED, .pool = {1}},

@@ -412,9 +412,10 @@ static void explain_queued(const struct core *core, const struct task *task,
 {
     must(task->pool.v == pool->id.v);
     if (task->hold_until_ms > 0) {
-        ret->reason.code = REASON_LOST_AGAIN;
-        ret->reason.have = task->losses;
-        ret->reason.need = task->max_losses;
+        const bool ended = task->restarts > 0;
+        ret->reason.code = ended ? REASON_RESTARTS : REASON_LOST_AGAIN;
+        ret->reason.have = ended ? task->restarts : task->losses;
+        ret->reason.need = ended ? task->max_restarts : task->max_losses;
         ret->reason.until_ms = task->hold_until_ms;
     } else if (!task->queued) {
         /* A gang that lost instances is not queued until its other instances have ended. */

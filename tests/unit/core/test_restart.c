@@ -1,0 +1,155 @@
+/* test_restart.c - instances that start again after they ended: which ends count, the waits between, and the most starts in a row.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core_rig.h"
+
+#include "core/model/restart.h"
+#include "core/sched/explain/explain.h"
+
+enum { SECOND_MS = 1000, FAILS = 3 };
+
+static int setup(void **state)
+{
+    static struct rig rig;
+    rig_init(&rig);
+    (void)rig_node(&rig, "n1", 8, 0, 1);
+    *state = &rig;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    rig_done(*state);
+    return 0;
+}
+
+static struct task_spec service(enum restart restart)
+{
+    struct task_spec spec = rig_spec();
+    spec.kind = TASK_SERVICE;
+    spec.restart = restart;
+    spec.restart_delay_ms = SECOND_MS;
+    return spec;
+}
+
+/* Starts the waiting instance and lets it end with `code` after `ran_ms`. Returns how long the task waits then. */
+static int64_t ends(struct rig *rig, task_id id, int64_t ran_ms, int32_t code)
+{
+    rig_pass(rig);
+    assert_int_equal(rig_state(rig, id), TASK_STARTING);
+    rig_report(rig, id, 0, REPORT_STARTED, 0);
+    rig->now_ms += ran_ms;
+    rig_report(rig, id, 0, REPORT_ENDED, code);
+    const struct task *task = query_task(rig->core, id);
+    return task == NULL || task->hold_until_ms == 0 ? 0 : task->hold_until_ms - rig->now_ms;
+}
+
+/* Lets the wait pass. */
+static void waits(struct rig *rig, task_id id)
+{
+    const int64_t until_ms = query_task(rig->core, id)->hold_until_ms;
+    rig->now_ms = until_ms - 1;
+    assert_int_equal(rig_do(rig, (struct input){.type = INPUT_TICK}), VERDICT_OK);
+    rig_pass(rig);
+    assert_int_equal(rig_state(rig, id), TASK_PENDING);
+    rig->now_ms = until_ms;
+    assert_int_equal(rig_do(rig, (struct input){.type = INPUT_TICK}), VERDICT_OK);
+}
+
+static void each_start_in_a_row_waits_twice_as_long(void **state)
+{
+    struct rig *rig = *state;
+    const task_id id = rig_submit(rig, service(RESTART_AUTO));
+    for (uint32_t i = 0; i < 12; i++) {
+        const int64_t wait_ms = (int64_t)SECOND_MS << i;
+        assert_int_equal(ends(rig, id, SECOND_MS, FAILS),
+                         wait_ms < RESTART_WAIT_MS_MAX ? wait_ms : RESTART_WAIT_MS_MAX);
+        struct explanation why = {0};
+        explain_task(rig->core, id, &why);
+        assert_int_equal(why.reason.code, REASON_RESTARTS);
+        assert_int_equal(why.reason.have, i + 1);
+        assert_int_equal(why.reason.need, 0);
+        waits(rig, id);
+    }
+    assert_int_equal(query_instance(rig->core, id, 0)->attempt, 12);
+}
+
+static void an_attempt_that_ran_long_ends_the_row(void **state)
+{
+    struct rig *rig = *state;
+    const task_id id = rig_submit(rig, service(RESTART_ON_FAILURE));
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(ends(rig, id, SECOND_MS, FAILS), (int64_t)SECOND_MS << i);
+        waits(rig, id);
+    }
+    assert_int_equal(ends(rig, id, RESTART_STEADY_MS, FAILS), SECOND_MS);
+}
+
+static void a_service_that_ends_well_is_done_unless_it_starts_always(void **state)
+{
+    struct rig *rig = *state;
+    const task_id done = rig_submit(rig, service(RESTART_AUTO));
+    assert_int_equal(ends(rig, done, SECOND_MS, 0), 0);
+    assert_int_equal(rig_fact(rig, FACT_TASK_ENDED)->task_ended.state, TASK_COMPLETED);
+    const task_id id = rig_submit(rig, service(RESTART_ALWAYS));
+    assert_int_equal(ends(rig, id, SECOND_MS, 0), SECOND_MS);
+    waits(rig, id);
+    assert_int_equal(ends(rig, id, SECOND_MS, FAILS), 2 * SECOND_MS);
+}
+
+static void after_the_most_starts_in_a_row_the_task_fails(void **state)
+{
+    struct rig *rig = *state;
+    struct task_spec spec = service(RESTART_ON_FAILURE);
+    spec.max_restarts = 2;
+    const task_id id = rig_submit(rig, spec);
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_true(ends(rig, id, SECOND_MS, FAILS) > 0);
+        waits(rig, id);
+    }
+    assert_int_equal(ends(rig, id, SECOND_MS, FAILS), 0);
+    assert_int_equal(rig_fact(rig, FACT_TASK_ENDED)->task_ended.state, TASK_FAILED);
+    assert_int_equal(rig_fact(rig, FACT_TASK_ENDED)->task_ended.exit_code, FAILS);
+}
+
+static void other_kinds_do_not_start_again_by_themselves(void **state)
+{
+    struct rig *rig = *state;
+    struct task_spec spec = service(RESTART_AUTO);
+    spec.kind = TASK_COMMAND;
+    const task_id id = rig_submit(rig, spec);
+    assert_int_equal(ends(rig, id, SECOND_MS, FAILS), 0);
+    assert_int_equal(rig_fact(rig, FACT_TASK_ENDED)->task_ended.state, TASK_FAILED);
+    spec.restart = RESTART_ON_FAILURE;
+    const task_id again = rig_submit(rig, spec);
+    assert_int_equal(ends(rig, again, SECOND_MS, FAILS), SECOND_MS);
+}
+
+static void a_kill_ends_a_service_that_waits_and_one_that_runs(void **state)
+{
+    struct rig *rig = *state;
+    const task_id waiting = rig_submit(rig, service(RESTART_ALWAYS));
+    assert_true(ends(rig, waiting, SECOND_MS, FAILS) > 0);
+    assert_int_equal(rig_task(rig, INPUT_TASK_KILL, waiting), VERDICT_OK);
+    assert_int_equal(rig_fact(rig, FACT_TASK_ENDED)->task_ended.state, TASK_KILLED);
+    const task_id running = rig_submit(rig, service(RESTART_ALWAYS));
+    rig_pass(rig);
+    rig_report(rig, running, 0, REPORT_STARTED, 0);
+    assert_int_equal(rig_task(rig, INPUT_TASK_KILL, running), VERDICT_OK);
+    rig_report(rig, running, 0, REPORT_ENDED, 143);
+    assert_int_equal(rig_fact(rig, FACT_TASK_ENDED)->task_ended.state, TASK_KILLED);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(each_start_in_a_row_waits_twice_as_long),
+        TEST(an_attempt_that_ran_long_ends_the_row),
+        TEST(a_service_that_ends_well_is_done_unless_it_starts_always),
+        TEST(after_the_most_starts_in_a_row_the_task_fails),
+        TEST(other_kinds_do_not_start_again_by_themselves),
+        TEST(a_kill_ends_a_service_that_waits_and_one_that_runs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
