@@ -36,6 +36,7 @@ struct proxies {
     struct proxy_ticket tickets[PROXY_PASSES_MAX];
     size_t next;
     uint16_t port;
+    uint32_t turn;
 };
 
 struct proxies *proxy_new(struct api *api)
@@ -53,6 +54,11 @@ void proxy_free(struct proxies *proxies)
 void proxy_port_set(struct api *api, uint16_t port)
 {
     api->proxies->port = port;
+}
+
+uint32_t proxy_turn(struct api *api)
+{
+    return api->proxies->turn++;
 }
 
 void proxy_refuse(struct http_request *request, unsigned status, const struct error *e)

@@ -27,15 +27,22 @@ struct proxied {
     struct http_stream *stream;
     struct http_upgrade *client;
     struct relay *relay;
-    int64_t left;   /* bytes of the answer that must still come; -1: until the end */
-    bool headed;    /* the head of the answer is in */
-    bool answering; /* 101 is on its way to the browser */
-    bool over;      /* the task has sent everything, or broken off */
+    int64_t left;       /* bytes of the answer that must still come; -1: until the end */
+    int64_t give_up_ms; /* of a service: until when an instance is looked for */
+    uint32_t from;      /* of a service: the lowest instance to be asked next */
+    uint32_t asked;     /* of a service: the instances that were asked since the last wait */
+    bool seeking;       /* no instance is being asked; the timer ends the wait */
+    bool headed;        /* the head of the answer is in */
+    bool answering;     /* 101 is on its way to the browser */
+    bool over;          /* the task has sent everything, or broken off */
     bool cut;
 };
 
 /* Answers with an error as JSON. */
 void proxy_refuse(struct http_request *request, unsigned status, const struct error *e);
+
+/* A number that grows with each request, so that the instances of a service take turns. */
+uint32_t proxy_turn(struct api *api);
 
 /* Passes the request on. Owns `proxied` from now on. */
 void proxy_pass_begin(struct proxied *proxied);

@@ -1,7 +1,9 @@
 /* proxy_pass.c - a request through a tunnel to a task's port, and the answer back.
  *
  * The answer is read only as fast as the browser takes it. A task that does not begin to answer within
- * PASS_ANSWER_MS gives 504; one that breaks off leaves an answer that is visibly not whole.
+ * PASS_ANSWER_MS gives 504; one that breaks off leaves an answer that is visibly not whole. The instances of
+ * a service take turns: one that does not listen is passed over, and a request for which no instance listens
+ * waits for PASS_SEEK_MS, because services start again (ADR 0074).
  * SPDX-License-Identifier: Apache-2.0 */
 #include "api/proxy_internal.h"
 
@@ -16,6 +18,8 @@ enum {
     PASS_ANSWER_MS = 120 * 1000,
     PASS_STREAM_BYTES = 256 * 1024,
     PASS_READ_BYTES = 16 * 1024,
+    PASS_SEEK_MS = 30 * 1000,
+    PASS_SEEK_AGAIN_MS = 200,
 };
 
 static void pass_free(struct proxied *p)
@@ -210,6 +214,8 @@ static void task_ready(void *ctx, uint32_t events)
     answer_look(p);
 }
 
+static void seek(struct proxied *p);
+
 static void timer_due(void *ctx)
 {
     struct proxied *p = ctx;
@@ -218,8 +224,35 @@ static void timer_due(void *ctx)
         pass_end(p);
         return;
     }
+    if (p->seeking) {
+        seek(p);
+        return;
+    }
     (void)fail(&e, ERR_TIMEOUT, "the task has not answered within %d s", PASS_ANSWER_MS / 1000);
     pass_fail(p, 504, &e);
+}
+
+/* The live row of the task if the request is for any instance of a service; else NULL. */
+static const struct task *service_of(const struct proxied *p, const struct core *core)
+{
+    const struct task *task = core != NULL && p->index < 0 ? query_task(core, p->task) : NULL;
+    return task != NULL && task->kind == TASK_SERVICE && !task_state_ended(task->state) ? task
+                                                                                        : NULL;
+}
+
+/* The instance that is asked now failed. A service has others, or will have one again. */
+static void unreached(struct proxied *p, unsigned status, const struct error *e)
+{
+    const struct task *task = service_of(p, p->api->o.host->core(p->api->o.host->ctx));
+    const int64_t now_ms = loop_now_ms(p->api->o.loop);
+    if (task == NULL || now_ms >= p->give_up_ms) {
+        pass_fail(p, status, e);
+        return;
+    }
+    p->seeking = true;
+    const bool next = p->asked > 0 && p->asked < task->active_count;
+    p->asked = next ? p->asked : 0;
+    loop_timer_set(p->timer, next ? now_ms : now_ms + PASS_SEEK_AGAIN_MS);
 }
 
 static void tunnel_told(void *ctx, const struct error *failure)
@@ -227,7 +260,7 @@ static void tunnel_told(void *ctx, const struct error *failure)
     struct proxied *p = ctx;
     if (failure != NULL) {
         p->tunnel = NULL;
-        pass_fail(p, 502, failure);
+        unreached(p, 502, failure);
         return;
     }
     const struct str early = tunnel_early(p->tunnel);
@@ -257,22 +290,51 @@ static void pass_cut(struct token_use *use)
     }
 }
 
-void proxy_pass_begin(struct proxied *p)
+/* The first instance of a service that runs, from instance `from` on and around; -1: none runs. */
+static int64_t instance_from(const struct core *core, const struct task *task, uint32_t from)
+{
+    for (uint32_t i = 0; i < task->instance_count && task->active_count > 0; i++) {
+        const uint32_t index = (from + i) % task->instance_count;
+        const struct instance *instance = query_instance(core, task->id, index);
+        if (instance != NULL && instance->state == INSTANCE_RUNNING) {
+            return index;
+        }
+    }
+    return -1;
+}
+
+/* Asks the node of an instance for a tunnel. */
+static void seek(struct proxied *p)
 {
     const struct core *core = p->api->o.host->core(p->api->o.host->ctx);
+    const struct task *service = service_of(p, core);
     struct agent_tunnel order = {.what = "port", .terminal = "", .term = ""};
     struct error e;
     node_id node;
+    int64_t index = p->index;
+    p->seeking = false;
+    if (service != NULL) {
+        index = instance_from(core, service, p->from % service->instance_count);
+        p->from = index >= 0 ? (uint32_t)index + 1 : p->from;
+    }
+    enum err r = core == NULL ? fail(&e, ERR_BUSY, "the server is starting")
+                              : tunnel_target(core, p->task, index, &order.key, &node, &e);
+    p->asked += r == ERR_OK;
+    r = r == ERR_OK ? tunnel_ask(p->api, node, &order, tunnel_told, p, &p->tunnel, &e) : r;
+    if (r != ERR_OK) {
+        unreached(p, r == ERR_NOT_FOUND ? 404 : r == ERR_CONFLICT ? 409 : 503, &e);
+    }
+}
+
+void proxy_pass_begin(struct proxied *p)
+{
     buf_init(&p->out, 128 * 1024 * 1024);
     buf_init(&p->in, PROXY_HEAD_MAX + 2 * PASS_READ_BYTES);
     arena_init(&p->arena);
     p->use.cut = pass_cut;
     LIST_INSERT_HEAD(&p->api->uses, &p->use, link);
     p->timer = loop_timer_new(p->api->o.loop, timer_due, p);
-    enum err r = core == NULL ? fail(&e, ERR_BUSY, "the server is starting")
-                              : tunnel_target(core, p->task, p->index, &order.key, &node, &e);
-    r = r == ERR_OK ? tunnel_ask(p->api, node, &order, tunnel_told, p, &p->tunnel, &e) : r;
-    if (r != ERR_OK) {
-        pass_fail(p, r == ERR_NOT_FOUND ? 404 : r == ERR_CONFLICT ? 409 : 503, &e);
-    }
+    p->from = proxy_turn(p->api);
+    p->give_up_ms = loop_now_ms(p->api->o.loop) + PASS_SEEK_MS;
+    seek(p);
 }

@@ -1,5 +1,6 @@
-"""Services: programs that start again, answer health checks and keep their address. SPDX-License-Identifier: Apache-2.0
+"""Services: programs that start again and keep their address. SPDX-License-Identifier: Apache-2.0
 """
+import http.client
 
 
 def test_a_service_starts_again_as_the_same_task(weir):
@@ -29,3 +30,79 @@ def test_a_gang_cannot_start_always(weir):
     refused = site.weir("submit", "--gang", "--instances", "2", "--restart", "always", "--", "true", check=False)
     assert refused.returncode == 2, refused
     assert "restart: the instances of a gang end together" in refused.stderr
+
+
+SERVER = """
+import http.server, os, threading
+class Answer(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        text = f"{os.environ['WEIR_INSTANCE_ID']} {os.environ['WEIR_ATTEMPT']}".encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+        if self.path == "/end":
+            self.wfile.flush()
+            threading.Timer(0.0, os._exit, (3,)).start()
+    def log_message(self, *_):
+        pass
+http.server.ThreadingHTTPServer(("127.0.0.1", int(os.environ["WEIR_PORT"])), Answer).serve_forever()
+"""
+
+
+def address_of(site, task):
+    opened = site.api("POST", f"tasks/{task}/open")
+    assert opened.status == 201, opened.body
+    return opened.json["port"], opened.json["path"]
+
+
+def get(site, address, path=""):
+    """What a client of the service gets: status, instance and attempt."""
+    connection = http.client.HTTPConnection("127.0.0.1", address[0], timeout=60)
+    try:
+        connection.request("GET", address[1] + path, headers={"Authorization": f"Bearer {site.token}"})
+        answer = connection.getresponse()
+        return answer.status, *answer.read().decode().split()
+    finally:
+        connection.close()
+
+
+def test_a_client_of_a_service_that_starts_again_is_never_refused(weir):
+    site = weir("--slots", "2")
+    task = site.submit("/usr/bin/python3", "-c", SERVER, kind="service", restart_delay="500ms")
+    address = address_of(site, task)
+    assert get(site, address) == (200, "0", "1")  # asked before the program listens
+    for attempt in ("2", "3"):
+        assert get(site, address, "end")[0] == 200
+        site.wait_until(lambda: get(site, address)[1:] == ("0", attempt), f"attempt {attempt}")
+    assert get(site, address) == (200, "0", "3")
+
+
+def test_instances_of_a_service_take_turns_and_one_that_ended_is_passed_over(weir):
+    site = weir("--slots", "3")
+    task = site.submit("/usr/bin/python3", "-c", SERVER, kind="service", instances=3, restart_delay="1h")
+    address = address_of(site, task)
+    site.wait_until(lambda: {get(site, address)[1] for _ in range(6)} == {"0", "1", "2"}, "all three")
+    status, ended, attempt = get(site, address, "end")
+    assert (status, attempt) == (200, "1")
+    left = {"0", "1", "2"} - {ended}
+    for _ in range(12):
+        status, instance, attempt = get(site, address)
+        assert status == 200 and attempt == "1"
+        if instance == ended:  # it was still about to end
+            site.wait_until(lambda: site.task(task)["counts"]["running"] == 2, "the end of the instance")
+    assert {get(site, address)[1] for _ in range(8)} == left
+
+
+def test_a_service_that_never_listens_is_an_error_in_the_end(weir):
+    site = weir("--slots", "2")
+    task = site.submit("sleep", "1000", kind="service")
+    site.wait_state(task, "running")
+    port, path = address_of(site, task)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    connection.request("GET", path, headers={"Authorization": f"Bearer {site.token}"})
+    answer = connection.getresponse()
+    assert answer.status == 502 and b"listens" in answer.read()
+    other = site.submit("sleep", "1000")
+    site.wait_state(other, "running")
+    assert get(site, address_of(site, other))[0] == 502  # no service: its reader wants the error at once
