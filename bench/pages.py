@@ -289,7 +289,7 @@ def main():
         with concurrent.futures.ThreadPoolExecutor(THREADS) as pool:
             agents = list(pool.map(lambda n: agent(server, n, words.devices, hearts), range(words.nodes)))
         print(f"{words.nodes:,} nodes after {time.monotonic() - begin:.1f} s", flush=True)
-        while (home := json.loads(Reader(server).get("home")[1])["pools"][0])["waiting"] > words.waiting:
+        while (home := json.loads(Reader(server).get("home")[1])["pools"][0])["slots"]["used"] < 0.99 * words.nodes * words.devices:  # a node may be draining
             time.sleep(0.5)
         print(f"{home['nodes']['up']:,} nodes up, {home['slots']['used']:,} of {home['slots']['total']:,} slots used, {home['waiting']:,} tasks wait; after {time.monotonic() - begin:.1f} s", flush=True)
         reached = streams(server, words.streams)
