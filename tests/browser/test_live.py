@@ -1,20 +1,16 @@
 """What changes shows at once and stands still; a page outlives its server. SPDX-License-Identifier: Apache-2.0"""
 
 import re
-import time
 
 from page_checks import PICTURES, check_page, wait_for_texts
 
 
-def test_a_change_shows_within_a_second(weir, tab_of):
+def test_a_change_shows_by_itself(weir, tab_of):
     tab = tab_of(weir)
     page = tab.open("/")
     wait_for_texts(page, ["No task yet"])
     weir.weir("submit", "--name", "sudden", "--", "sleep", "300")
-    began = time.monotonic()
-    wait_for_texts(page, ["sudden"])
-    took = time.monotonic() - began
-    assert took < 5, took  # the bar is one second; other tests run beside this one
+    wait_for_texts(page, ["sudden"])  # how soon is measured by bench/pages.py
     page.wait_for_selector("[data-pool=default] >> text=1 used")
 
 
