@@ -200,4 +200,5 @@ def test_the_table_says_the_same_and_changes_show(fleet, tab_of):
     page.wait_for_function("() => !document.querySelector('tr[data-row=n3]').innerText.includes('draining')")
     page.get_by_label("Pool", exact=True).select_option("b")
     page.wait_for_selector("tr[data-row=n1]", state="detached")
+    page.wait_for_selector("tr[data-row=n3]")
     assert page.locator("tr[data-row]").count() == 1

@@ -6,7 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 import http.client
 import json
 import os
-import pathlib
 import random
 import signal
 import threading
