@@ -5,6 +5,7 @@
 #include "api/handlers.h"
 #include "api/named.h"
 #include "api/page.h"
+#include "api/preview.h"
 #include "spec/account_spec.h"
 #include "wire/state_json.h"
 
@@ -67,7 +68,7 @@ static void account_create(struct call *call, enum account_kind kind)
         return;
     }
     struct input in = {.type = INPUT_ACCOUNT_SET, .account = {.spec = &spec}};
-    if (call_input(call, &in, &facts)) {
+    if (!preview_answered(call, &in) && call_input(call, &in, &facts)) {
         account_answer(call, 201, query_account_named(call_core(call), kind, spec.name));
     }
 }
@@ -89,7 +90,7 @@ static void account_edit(struct call *call, enum account_kind kind)
         return;
     }
     struct input in = {.type = INPUT_ACCOUNT_SET, .account = {.account = id, .spec = &spec}};
-    if (call_input(call, &in, &facts)) {
+    if (!preview_answered(call, &in) && call_input(call, &in, &facts)) {
         account_answer(call, 200, query_account(call_core(call), id));
     }
 }
@@ -102,7 +103,7 @@ static void account_delete(struct call *call, enum account_kind kind)
         return;
     }
     struct input in = {.type = INPUT_ACCOUNT_DELETE, .account = {.account = account->id}};
-    if (call_input(call, &in, &facts)) {
+    if (!preview_answered(call, &in) && call_input(call, &in, &facts)) {
         call_answer(call, 204, NULL);
     }
 }

@@ -5,6 +5,7 @@
 #include "api/handlers.h"
 #include "api/named.h"
 #include "api/page.h"
+#include "api/preview.h"
 #include "spec/flavor_spec.h"
 #include "wire/flavor_json.h"
 
@@ -57,7 +58,7 @@ void flavors_create(struct call *call)
         return;
     }
     struct input in = {.type = INPUT_FLAVOR_SET, .flavor = {.spec = &spec}};
-    if (call_input(call, &in, &facts)) {
+    if (!preview_answered(call, &in) && call_input(call, &in, &facts)) {
         flavor_answer(call, 201, query_flavor_named(call_core(call), spec.name));
     }
 }
@@ -79,7 +80,7 @@ void flavors_edit(struct call *call)
         return;
     }
     struct input in = {.type = INPUT_FLAVOR_SET, .flavor = {.flavor = id, .spec = &spec}};
-    if (call_input(call, &in, &facts)) {
+    if (!preview_answered(call, &in) && call_input(call, &in, &facts)) {
         flavor_answer(call, 200, query_flavor(call_core(call), id));
     }
 }
@@ -92,7 +93,7 @@ void flavors_delete(struct call *call)
         return;
     }
     struct input in = {.type = INPUT_FLAVOR_DELETE, .flavor = {.flavor = flavor->id}};
-    if (call_input(call, &in, &facts)) {
+    if (!preview_answered(call, &in) && call_input(call, &in, &facts)) {
         call_answer(call, 204, NULL);
     }
 }

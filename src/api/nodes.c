@@ -120,6 +120,9 @@ void nodes_rejoin(struct call *call)
                    call->params[0]);
         return;
     }
+    if (preview_answered_alone(call)) {
+        return;
+    }
     struct store_token token;
     char secret[TOKEN_SECRET_MAX];
     const char *pool = query_pool_name(call_core(call), node->pool);

@@ -97,13 +97,18 @@ static bool input_keep(struct arena *arena, struct input *in)
         quota->amounts =
             arena_dup(arena, quota->amounts, sizeof *quota->amounts * quota->amount_count);
         in->quota.spec = quota;
+    } else if (in->type == INPUT_ACCOUNT_SET) {
+        in->account.spec = arena_dup(arena, in->account.spec, sizeof *in->account.spec);
+    } else if (in->type == INPUT_FLAVOR_SET) {
+        in->flavor.spec = arena_dup(arena, in->flavor.spec, sizeof *in->flavor.spec);
     } else {
         return in->type == INPUT_TASK_SUBMIT || in->type == INPUT_TASK_KILL ||
                in->type == INPUT_TASK_START || in->type == INPUT_TASK_PAUSE ||
                in->type == INPUT_TASK_ACTIVATE || in->type == INPUT_TASK_MOVE ||
                in->type == INPUT_POOL_DELETE || in->type == INPUT_POOL_CLOSE ||
                in->type == INPUT_POOL_RESTORE || in->type == INPUT_POOL_REPLACE ||
-               in->type == INPUT_NODE_REMOVE;
+               in->type == INPUT_NODE_REMOVE || in->type == INPUT_ACCOUNT_DELETE ||
+               in->type == INPUT_FLAVOR_DELETE;
     }
     return true;
 }
@@ -153,4 +158,23 @@ bool preview_answered_many(struct call *call, struct input *inputs, uint32_t cou
 bool preview_answered(struct call *call, struct input *in)
 {
     return preview_answered_many(call, in, 1);
+}
+
+bool preview_answered_alone(struct call *call)
+{
+    bool dry = false;
+    struct json_out j;
+    if (!call_query_bool(call, "dry_run", &dry)) {
+        return true;
+    }
+    if (!dry) {
+        return false;
+    }
+    struct preview *preview = xcalloc(1, sizeof *preview);
+    preview->changes = true;
+    call_json(call, &j);
+    preview_json(&j, preview, call_arena(call)); /* names no task, so it asks no core */
+    call_answer_json(call, 200);
+    preview_free(preview);
+    return true;
 }

@@ -10,3 +10,6 @@ must_use bool preview_answered(struct call *call, struct input *in);
 
 /* The same for several inputs that one call makes. A refusal is answered only where every input is refused. */
 must_use bool preview_answered_many(struct call *call, struct input *inputs, uint32_t count);
+
+/* The same for a change that moves no task: of tokens, which the core does not know. What would refuse the change was looked at. */
+must_use bool preview_answered_alone(struct call *call);

@@ -8,6 +8,7 @@
 #include "api/join.h"
 #include "api/named.h"
 #include "api/page.h"
+#include "api/preview.h"
 
 /* Reads how often a join token may be used; 0: not said. */
 static bool uses_read(struct call *call, const struct doc *body, int64_t *ret)
@@ -77,6 +78,9 @@ void tokens_create(struct call *call)
         call_failf(call, ERR_LIMIT, "", "there are %d tokens; revoke some first", TOKENS_MAX);
         return;
     }
+    if (preview_answered_alone(call)) {
+        return;
+    }
     const struct api_host *host = call->api->o.host;
     struct store_token token;
     char secret[TOKEN_SECRET_MAX];
@@ -99,6 +103,9 @@ void tokens_revoke(struct call *call)
     if (token == NULL) {
         call_failf(call, ERR_NOT_FOUND, "",
                    "no token has the id '%.60s'; `weir token list` shows ids", call->params[0]);
+        return;
+    }
+    if (preview_answered_alone(call)) {
         return;
     }
     const struct api_host *host = call->api->o.host;

@@ -3,6 +3,7 @@
 #include "base/json_out.h"
 #include "cli/api.h"
 #include "cli/cmd.h"
+#include "cli/cost.h"
 #include "cli/item.h"
 #include "cli/list.h"
 #include "cli/object_args.h"
@@ -98,6 +99,9 @@ static int change(struct cli *cli, const struct account_words *words, const char
     struct api_reply reply;
     bool create = method[0] == 'P' && method[1] == 'O';
     const char *path = create ? words->path : account_path(cli, words);
+    if (cost_is_dry(cli)) {
+        return cost_dry_object(cli, &(struct cost_call){method, path, body, words->one});
+    }
     if (api_change(cli, &cli->arena, method, path, body, &reply, &e) != ERR_OK) {
         return context_fail(cli, &e);
     }
@@ -149,7 +153,7 @@ static int account_delete(struct cli *cli, const struct account_words *words)
 {
     struct error e;
     bool yes = true;
-    if (!args_has(&cli->args, "yes")) {
+    if (!args_has(&cli->args, "yes") && !cost_is_dry(cli)) {
         context_say("this deletes %s %s and its quotas", words->one, cli->args.words[0]);
         if (context_confirm(cli, 1, &yes, &e) != ERR_OK) {
             return context_fail(cli, &e);

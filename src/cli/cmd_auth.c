@@ -2,6 +2,7 @@
 #include "base/json_out.h"
 #include "cli/api.h"
 #include "cli/cmd.h"
+#include "cli/cost.h"
 #include "cli/list.h"
 #include "cli/show.h"
 #include "cli/item.h"
@@ -163,10 +164,36 @@ int cmd_auth_token_create(struct cli *cli)
         json_out_raw(&j, str_of(reusable));
     }
     json_out_end(&j);
-    enum err r = api_change(cli, &cli->arena, "POST", "/tokens",
-                            (struct str){.p = body.data, .len = body.len}, &reply, &e);
+    const struct cost_call call = {
+        "POST", "/tokens", {.p = body.data, .len = body.len}, "make a token"};
+    int code;
+    if (cost_is_dry(cli)) {
+        code = cost_dry_run(cli, &call);
+    } else if (api_change(cli, &cli->arena, call.method, call.path, call.body, &reply, &e) ==
+               ERR_OK) {
+        code = cmd_auth_secret_show(cli, &reply);
+    } else {
+        code = context_fail(cli, &e);
+    }
     buf_done(&body);
-    return r == ERR_OK ? cmd_auth_secret_show(cli, &reply) : context_fail(cli, &e);
+    return code;
+}
+
+static int token_delete(struct cli *cli, const char *id)
+{
+    struct error e;
+    struct api_reply reply;
+    const struct cost_call call = {
+        "DELETE",
+        arena_fmt(&cli->arena, "/tokens/%s", api_escape(&cli->arena, id)),
+        {0},
+        arena_fmt(&cli->arena, "make token %s invalid", id)};
+    if (cost_is_dry(cli)) {
+        return cost_dry_run(cli, &call);
+    }
+    return api_change(cli, &cli->arena, call.method, call.path, call.body, &reply, &e) == ERR_OK
+               ? EXIT_OK
+               : context_fail(cli, &e);
 }
 
 int cmd_auth_token_delete(struct cli *cli)
@@ -174,7 +201,7 @@ int cmd_auth_token_delete(struct cli *cli)
     struct error e;
     bool yes = true;
     size_t count = cli->args.word_count;
-    if (count > 1 && !args_has(&cli->args, "yes")) {
+    if (count > 1 && !args_has(&cli->args, "yes") && !cost_is_dry(cli)) {
         context_say("this makes %zu tokens invalid", count);
         if (context_confirm(cli, count, &yes, &e) != ERR_OK) {
             return context_fail(cli, &e);
@@ -182,13 +209,8 @@ int cmd_auth_token_delete(struct cli *cli)
     }
     int code = yes ? EXIT_OK : EXIT_FAILED;
     for (size_t i = 0; yes && i < count; i++) {
-        struct api_reply reply;
-        const char *path =
-            arena_fmt(&cli->arena, "/tokens/%s", api_escape(&cli->arena, cli->args.words[i]));
-        if (api_change(cli, &cli->arena, "DELETE", path, (struct str){0}, &reply, &e) != ERR_OK) {
-            int failed = context_fail(cli, &e);
-            code = code == EXIT_OK ? failed : code;
-        }
+        const int one = token_delete(cli, cli->args.words[i]);
+        code = code == EXIT_OK || (code == EXIT_WOULD_CHANGE && one != EXIT_OK) ? one : code;
     }
     return code;
 }

@@ -289,7 +289,9 @@ int cmd_config_apply(struct cli *cli)
     struct api_reply reply;
     buf_init(&text, DIFF_MAX);
     int code = config_ask(cli, &text, &reply);
-    if (code == EXIT_OK && apply_agreed(cli, reply.doc, &code)) {
+    if (code == EXIT_OK && cost_is_dry(cli)) {
+        code = diff_show(cli, &reply);
+    } else if (code == EXIT_OK && apply_agreed(cli, reply.doc, &code)) {
         code = config_apply(cli, (struct str){.p = buf_text(&text), .len = text.len});
     }
     buf_done(&text);

@@ -402,7 +402,12 @@ int cmd_node_rejoin(struct cli *cli)
 {
     struct error e;
     struct api_reply reply;
-    const char *path = arena_fmt(&cli->arena, "%s/rejoin", node_path(cli, cli->args.words[0]));
+    const char *name = cli->args.words[0];
+    const char *path = arena_fmt(&cli->arena, "%s/rejoin", node_path(cli, name));
+    if (cost_is_dry(cli)) {
+        const char *what = arena_fmt(&cli->arena, "make a token for the name of node %s", name);
+        return cost_dry_run(cli, &(struct cost_call){"POST", path, {0}, what});
+    }
     if (api_change(cli, &cli->arena, "POST", path, (struct str){0}, &reply, &e) != ERR_OK) {
         return context_fail(cli, &e);
     }

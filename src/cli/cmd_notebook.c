@@ -118,7 +118,11 @@ static int page_start(struct cli *cli, const struct task_run_kind *kind, const c
 {
     struct error e;
     uint64_t task;
-    enum err r = task_run_submit(cli, kind, &task, &e);
+    int code = EXIT_OK;
+    enum err r = task_run_submit(cli, kind, &task, &code, &e);
+    if (r == ERR_OK && task == 0) {
+        return code; /* a dry run */
+    }
     if (r == ERR_OK && args_has(&cli->args, "detach")) {
         context_out_text(arena_fmt(&cli->arena, "%llu\n", (unsigned long long)task));
         return EXIT_OK;

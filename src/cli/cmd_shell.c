@@ -74,8 +74,12 @@ int cmd_shell_start(struct cli *cli)
     struct error e;
     uint64_t task;
     const struct task_run_kind kind = {.kind = "shell", .name = "shell", .argv = fallback};
-    if (task_run_submit(cli, &kind, &task, &e) != ERR_OK) {
+    int code;
+    if (task_run_submit(cli, &kind, &task, &code, &e) != ERR_OK) {
         return context_fail_run(cli, &e);
+    }
+    if (task == 0) {
+        return code; /* a dry run */
     }
     if (args_has(&cli->args, "detach")) {
         context_out_text(arena_fmt(&cli->arena, "%llu\n", (unsigned long long)task));

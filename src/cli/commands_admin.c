@@ -84,7 +84,7 @@ const struct command commands_node[] = {
      .more =
          "Needed when the machine of a node was replaced, or the directory of its agent is lost.\n"
          "The token is valid once and for an hour.",
-     .groups = {flags_json},
+     .groups = {flags_dry_run, flags_json},
      .args_min = 1,
      .args_max = 1,
      .complete = COMPLETE_NODES,
@@ -253,13 +253,13 @@ const struct command commands_admin[] = {
      .help = "make a token and print its secret; the secret is shown only once",
      .examples = "weir token create --name dashboard --scope read --expires 90d\n"
                  "weir token create --scope join --name gpu --reusable 20 --expires 1d",
-     .groups = {flags_token, flags_json},
+     .groups = {flags_token, flags_dry_run, flags_json},
      .run = cmd_auth_token_create},
     {.name = "token delete",
      .args = "TOKEN…",
      .help = "make tokens invalid",
      .examples = "weir token delete 5a6b055e9c896b3d",
-     .groups = {flags_yes, flags_json},
+     .groups = {flags_dry_run, flags_yes, flags_json},
      .args_min = 1,
      .args_max = ARGS_ANY,
      .complete = COMPLETE_TOKENS,

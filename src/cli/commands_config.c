@@ -58,7 +58,7 @@ const struct command commands_config[] = {
              "and on\n"
              "SIGHUP: keep that file the same.",
      .examples = "weir config apply server.yaml\nweir config apply server.yaml --prune --yes",
-     .groups = {flags_prune, flags_yes, flags_json},
+     .groups = {flags_prune, flags_dry_run, flags_yes, flags_json},
      .args_min = 1,
      .args_max = 1,
      .complete = COMPLETE_FILES,

@@ -23,7 +23,7 @@ const struct command commands_flavor[] = {
      .help = "make a flavor, which pools may name",
      .examples = "weir flavor create small --slots 2 --price 0.1 --currency EUR\n"
                  "weir flavor create v100 --gpus 8 --zones a,b --price 24.48 --currency USD",
-     .groups = {flags_flavor, flags_json},
+     .groups = {flags_flavor, flags_dry_run, flags_json},
      .args_min = 1,
      .args_max = 1,
      .run = cmd_flavor_create},
@@ -33,7 +33,7 @@ const struct command commands_flavor[] = {
      .more = "What a node is (provider, native name, slots, GPUs, cpu, memory, spot) changes only "
              "while no\npool has nodes of the flavor. Price and zones change at any time.",
      .examples = "weir flavor edit v100 --price 22 --zones a,b,c",
-     .groups = {flags_flavor, flags_json},
+     .groups = {flags_flavor, flags_dry_run, flags_json},
      .args_min = 1,
      .args_max = 1,
      .complete = COMPLETE_FLAVORS,
@@ -42,7 +42,7 @@ const struct command commands_flavor[] = {
      .args = "FLAVOR",
      .help = "delete a flavor that no pool names",
      .examples = "weir flavor delete old --yes",
-     .groups = {flags_yes, flags_json},
+     .groups = {flags_dry_run, flags_yes, flags_json},
      .args_min = 1,
      .args_max = 1,
      .complete = COMPLETE_FLAVORS,

@@ -3,6 +3,7 @@
 
 #include "cli/api.h"
 #include "cli/item.h"
+#include "cli/object_args.h"
 #include "cli/preview_text.h"
 #include "cli/show.h"
 #include "cli/text.h"
@@ -66,7 +67,7 @@ enum err cost_dry(struct cli *cli, const struct cost_call *call, int *ret_exit, 
     enum err r = ask(cli, &arena, call, &reply, e);
     if (r == ERR_OK) {
         const bool changes = item_true(reply.doc, "changes");
-        if (!show_json(cli, &reply)) {
+        if (!object_args_given(&cli->args, "json") || !show_json(cli, &reply)) {
             dry_print(cli, reply.doc, changes, call->what);
         }
         cost_warn(reply.doc);
@@ -81,6 +82,19 @@ int cost_dry_run(struct cli *cli, const struct cost_call *call)
     struct error e;
     int code = EXIT_OK;
     return cost_dry(cli, call, &code, &e) == ERR_OK ? code : context_fail(cli, &e);
+}
+
+int cost_dry_object(struct cli *cli, const struct cost_call *call)
+{
+    const bool makes = strcmp(call->method, "POST") == 0;
+    const bool deletes = strcmp(call->method, "DELETE") == 0;
+    struct cost_call named = *call;
+    named.what = arena_fmt(&cli->arena, "%s %s %s",
+                           makes     ? "make"
+                           : deletes ? "delete"
+                                     : "change",
+                           call->what, cli->args.words[0]);
+    return cost_dry_run(cli, &named);
 }
 
 void cost_lines_say(struct buf *lines)

@@ -38,6 +38,10 @@ must_use enum err cost_dry(struct cli *cli, const struct cost_call *call, int *r
 /* Like cost_dry(), for a command that makes this one call. Returns the exit status. */
 int cost_dry_run(struct cli *cli, const struct cost_call *call);
 
+/* Like cost_dry_run(), for a command that makes, changes or deletes the object that its first word names. `what` is the kind
+ * of object: "project". */
+int cost_dry_object(struct cli *cli, const struct cost_call *call);
+
 /* Asks the server what the change would do and says it, without a question. With --yes nothing is asked or said. The result may be
  * ignored: what cannot be tried is refused by the change itself. */
 enum err cost_say(struct cli *cli, const struct cost_call *call, struct error *e);

@@ -3,6 +3,7 @@
 
 #include "base/json_out.h"
 #include "cli/api.h"
+#include "cli/cost.h"
 #include "cli/item.h"
 #include "cli/task_args.h"
 #include "cli/wait_line.h"
@@ -76,7 +77,7 @@ static void env_add(struct cli *cli, const struct task_run_kind *kind, struct ta
 }
 
 must_use enum err task_run_submit(struct cli *cli, const struct task_run_kind *kind,
-                                  uint64_t *ret_task, struct error *e)
+                                  uint64_t *ret_task, int *ret_exit, struct error *e)
 {
     struct task_args task;
     struct api_reply reply;
@@ -90,11 +91,17 @@ must_use enum err task_run_submit(struct cli *cli, const struct task_run_kind *k
     env_add(cli, kind, &task);
     buf_init(&body, TASK_RUN_BYTES_MAX);
     (void)task_args_json(&task, defaults(cli, kind), &body);
-    r = body.full ? fail(e, ERR_LIMIT, "the task is larger than %d bytes", TASK_RUN_BYTES_MAX)
-                  : api_change(cli, &cli->arena, "POST", task_args_path(cli),
-                               (struct str){body.data, body.len}, &reply, e);
+    const struct cost_call call = {"POST", task_args_path(cli), {body.data, body.len}, NULL};
+    *ret_task = 0;
+    if (body.full) {
+        r = fail(e, ERR_LIMIT, "the task is larger than %d bytes", TASK_RUN_BYTES_MAX);
+    } else if (cost_is_dry(cli)) {
+        r = cost_dry(cli, &call, ret_exit, e);
+    } else {
+        r = api_change(cli, &cli->arena, call.method, call.path, call.body, &reply, e);
+    }
     buf_done(&body);
-    if (r != ERR_OK) {
+    if (r != ERR_OK || cost_is_dry(cli)) {
         return r;
     }
     const struct doc *tasks = item_at(reply.doc, "tasks");

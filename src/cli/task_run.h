@@ -11,9 +11,10 @@ struct task_run_kind {
     const char *const *env;  /* further "K=V", NULL at the end; NULL: none */
 };
 
-/* Submits one task with the flags of the command. */
+/* Submits one task with the flags of the command. With --dry-run nothing is submitted: what would become of the task is printed,
+ * *ret_task is 0, and *ret_exit is the exit status. */
 must_use enum err task_run_submit(struct cli *cli, const struct task_run_kind *kind,
-                                  uint64_t *ret_task, struct error *e);
+                                  uint64_t *ret_task, int *ret_exit, struct error *e);
 
 /* Waits until an instance of the task runs, and says meanwhile why it waits. ERR_CONFLICT: the task has
  * ended. */

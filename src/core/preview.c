@@ -199,6 +199,25 @@ static bool quota_equal(const struct core *a, const struct core *b, const struct
     return equal;
 }
 
+static bool account_equal(const struct core *a, const struct core *b, account_id id,
+                          struct arena *arena)
+{
+    struct account_spec specs[2];
+    query_account_spec(a, id, arena, &specs[0]);
+    query_account_spec(b, id, arena, &specs[1]);
+    return object_equal(&account_object, &specs[0], &specs[1]) &&
+           query_account(a, id)->parent.v == query_account(b, id)->parent.v;
+}
+
+static bool flavor_equal(const struct core *a, const struct core *b, flavor_id id,
+                         struct arena *arena)
+{
+    struct flavor_spec specs[2];
+    query_flavor_spec(a, id, arena, &specs[0]);
+    query_flavor_spec(b, id, arena, &specs[1]);
+    return object_equal(&flavor_object, &specs[0], &specs[1]);
+}
+
 /* Do the objects of an edit say the same before and after? The core accepts an edit that repeats the present values, and records it. */
 static bool edit_repeats(const struct core *a, const struct core *b, const struct input *in,
                          struct arena *arena)
@@ -226,6 +245,12 @@ static bool edit_repeats(const struct core *a, const struct core *b, const struc
         return one->draining == other->draining && one->locked == other->locked &&
                one->drain_by_ms == other->drain_by_ms &&
                one->leaving_count == other->leaving_count && labels_equal(&nodes[0], &nodes[1]);
+    }
+    if (in->type == INPUT_ACCOUNT_SET) {
+        return in->account.account.v != 0 && account_equal(a, b, in->account.account, arena);
+    }
+    if (in->type == INPUT_FLAVOR_SET) {
+        return in->flavor.flavor.v != 0 && flavor_equal(a, b, in->flavor.flavor, arena);
     }
     return in->type == INPUT_QUOTA_SET && quota_equal(a, b, in, arena);
 }

@@ -124,6 +124,81 @@ def test_quotas_and_pools(full):
     assert refused.returncode == 5 and refused.stdout == ""
 
 
+def test_accounts_and_flavors(full):
+    assert dry(full, "department", "create", "ml") == "would make department ml\n"
+    full.weir("department", "create", "ml")
+    assert dry(full, "project", "create", "nlp", "--department", "ml") == "would make project nlp\n"
+    full.weir("project", "create", "nlp", "--department", "ml", "--title", "Words")
+    assert dry(full, "project", "edit", "nlp", "--title", "Words", code=0) == "would change nothing\n"
+    assert dry(full, "project", "edit", "nlp", "--department", "default") == "would change project nlp\n"
+    assert dry(full, "department", "edit", "ml", "--title", "Learning") == "would change department ml\n"
+    assert dry(full, "project", "delete", "nlp") == "would delete project nlp\n"
+    refused = full.weir("department", "delete", "ml", "--dry-run", check=False)
+    assert refused.returncode == 5 and refused.stdout == "" and "nlp" in refused.stderr
+    [project] = [p for p in full.weir_json("project", "list") if p["name"] == "nlp"]
+    assert (project["department"], project["title"]) == ("ml", "Words")
+    assert dry(full, "flavor", "create", "small", "--slots", 2) == "would make flavor small\n"
+    full.weir("flavor", "create", "small", "--slots", 2)
+    assert dry(full, "flavor", "edit", "small", "--slots", 2, code=0) == "would change nothing\n"
+    assert dry(full, "flavor", "edit", "small", "--slots", 3) == "would change flavor small\n"
+    assert dry(full, "flavor", "delete", "small") == "would delete flavor small\n"
+    assert full.weir("flavor", "create", "small", "--dry-run", check=False).returncode == 5
+    assert [flavor["slots"] for flavor in full.weir_json("flavor", "list")] == [2]
+
+
+def test_tokens(full):
+    tokens = full.weir_json("token", "list")
+    assert dry(full, "token", "create", "--scope", "read") == "would make a token\n"
+    [admin] = [token["id"] for token in tokens if token["scope"] == "admin"]
+    assert dry(full, "token", "delete", admin) == f"would make token {admin} invalid\n"
+    assert full.weir("token", "delete", admin, "0" * 16, "--dry-run", check=False).returncode == 3
+    assert full.weir("token", "create", "--scope", "join", "--name", "nowhere", "--dry-run", check=False).returncode == 3
+    [node] = full.weir_json("node", "list")
+    refused = full.weir("node", "rejoin", node["name"], "--dry-run", check=False)
+    assert refused.returncode == 5 and "is connected" in refused.stderr
+    assert full.weir_json("token", "list") == tokens
+
+
+def test_tasks_that_a_person_works_in(full):
+    for words in (["shell"], ["notebook", "start"], ["tensorboard", "start", "/tmp"]):
+        said = full.weir(*words, "--gpus", 1, "--dry-run", check=False)
+        assert said.returncode == 8 and said.stdout.startswith("would wait for 1 slot; "), said.stdout + said.stderr
+    assert [task["id"] for task in full.weir_json("task", "list")] == [2, 1]
+
+
+def test_a_server_file(full):
+    path = full.root / "server.yaml"
+    path.write_text("pools: [{name: default}, {name: other}]\n")
+    shown = full.weir("config", "diff", path, check=False)
+    tried = full.weir("config", "apply", path, "--dry-run", check=False)
+    assert tried.returncode == 8 and tried.stdout == shown.stdout and "+ pool other" in tried.stdout
+    assert [pool["name"] for pool in full.weir_json("pool", "list")] == ["default"]
+
+
+READS = """
+    status, doctor, explain, queue, events, completion, help, version, whoami, usage, support, sim, top, ui, ps, logs, wait,
+    task list, task show, task logs, task wait, task files, task get, task open, task exec, shell attach,
+    pool list, pool show, pool events, pool try, flavor list, flavor show, project list, project show, department list, department show,
+    quota list, node list, node show, config check, config init, config diff, config show, config import, token list, state export,
+    sim compare, sim openb, db check, tls show, context list
+"""
+OWN_MACHINE = """
+    up, down, server, agent, checkpoint, login, context use, db backup, db restore, db adopt, tls init,
+    guild run-once, guild watch, guild start
+"""
+
+
+def test_every_command_that_changes_a_server_can_be_tried(weir_shared):
+    """A new command has the flag, or it is named above: it only looks, or it changes files and processes of its own machine."""
+    without = {re.sub(r"\s+", " ", name).strip() for name in f"{READS},{OWN_MACHINE}".split(",")}
+    page = weir_shared.weir("help").stdout.partition("Every day\n")[2]
+    commands = re.findall(r"^  ([a-z]+(?: [a-z-]+)?)  +\S", page, re.M)
+    assert len(commands) > 80 and without < set(commands)
+    for name in commands:
+        has = "--dry-run" in weir_shared.weir(*name.split(), "--help").stdout
+        assert has != (name in without), name
+
+
 def test_a_pool_edit_that_stops_tasks_wants_a_yes(weir_factory):
     weir = weir_factory("--fake-gpus", "2")
     weir.weir("pool", "edit", "default", "--preemption", "off")
