@@ -287,6 +287,12 @@ static const char *dir_default(struct arena *arena)
     return arena_fmt(arena, "%s/.local/share/weir/agent", home == NULL ? "" : home);
 }
 
+/* An agent tries again for as long as it cannot reach its server, so what can never be reached is refused before. */
+static bool is_address(const char *server)
+{
+    return strncmp(server, "http://", 7) == 0 || strncmp(server, "https://", 8) == 0;
+}
+
 must_use enum err agent_options_parse(int argc, char **argv, struct arena *arena,
                                       struct agent_options *ret, struct error *e)
 {
@@ -304,6 +310,11 @@ must_use enum err agent_options_parse(int argc, char **argv, struct arena *arena
         r = fail(e, ERR_USAGE,
                  "--health-check must be a whole path that begins with /, not '%.80s'",
                  options.health_check);
+    }
+    if (r == ERR_OK && options.server != NULL && !is_address(options.server)) {
+        r = fail(e, ERR_USAGE,
+                 "--server is '%.100s'; an address like http://127.0.0.1:8080 would do",
+                 options.server);
     }
     if (r != ERR_OK) {
         return r;

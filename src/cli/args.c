@@ -95,7 +95,7 @@ static enum err value_check(const struct flag *flag, const char *value, struct e
     if (flag->type == FLAG_NUMBER && !str_to_u64(str_of(value), &number)) {
         const bool large = value[0] != '\0' && value[strspn(value, "0123456789")] == '\0';
         return fail(e, ERR_USAGE, "--%s is '%.60s'; %s", flag->name, value,
-                    large ? "at most 18446744073709551615 would do"
+                    large ? "no number is that large here"
                           : "a whole number in digits, 0 or more, would do");
     }
     if (flag->type == FLAG_DURATION && amount_duration(str_of(value), &ms, e) != ERR_OK) {

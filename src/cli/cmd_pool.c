@@ -228,6 +228,7 @@ static const struct list_column pool_fields[] = {
     {"replacement", "replacing", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_replacement},
     {"refusal", "provider says", COLUMN_TEXT, "launches.refusal", COLUMN_ALWAYS, NULL},
     {"retry", "asked again", COLUMN_TIME, "launches.retry_at", COLUMN_ALWAYS, NULL},
+    {"silent", "silent", COLUMN_NUMBER, "nodes.silent", COLUMN_ALWAYS, NULL},
     {"draining", "draining", COLUMN_NUMBER, "nodes.draining", COLUMN_ALWAYS, NULL},
     {"lost", "lost", COLUMN_NUMBER, "nodes.lost", COLUMN_ALWAYS, NULL},
     {"slots", "slots free", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_slots},

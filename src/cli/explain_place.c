@@ -210,8 +210,13 @@ static void pool_add(struct place *place)
     buf_addf(&place->out, "pool %s\n", item_text(pool, "name"));
     pool_state_add(place);
     line(place, "nodes");
-    buf_addf(&place->out, "%s up, %s draining, %s lost\n", item_text(pool, "nodes.up"),
-             item_text(pool, "nodes.draining"), item_text(pool, "nodes.lost"));
+    buf_addf(&place->out, "%s up, %s silent, %s lost", item_text(pool, "nodes.up"),
+             item_text(pool, "nodes.silent"), item_text(pool, "nodes.lost"));
+    const int64_t draining = item_number(pool, "nodes.draining", 0);
+    if (draining > 0) {
+        buf_addf(&place->out, "; %lld draining", (long long)draining);
+    }
+    buf_add_str(&place->out, "\n");
     line(place, "slots");
     buf_addf(&place->out, "%s of %s free\n", item_text(pool, "slots.free"),
              item_text(pool, "slots.total"));

@@ -265,7 +265,11 @@ static void more_add(struct buf *out, const struct items *items, size_t shown)
 static void talk(const struct item_list *list, const struct items *items, size_t shown)
 {
     const bool none = items->at.count == 0 && !list->quiet && !list->json;
-    if (none && list->def->empty_say != NULL) {
+    const char *filter = args_text(&list->cli->args, "filter");
+    if (none && filter != NULL && list->def->filters == NULL) {
+        context_say("no %s match --filter '%s'; `weir %s` shows all", list->def->what, filter,
+                    list->cli->args.command->name);
+    } else if (none && list->def->empty_say != NULL) {
         list->def->empty_say(list->cli);
     } else if (none) {
         context_say("no %s; %s", list->def->what, list->def->empty);

@@ -103,14 +103,29 @@ enum err list_filter_read(struct arena *arena, const struct list_def *def, const
 }
 
 /* Is the text one of the words that commas separate? */
-static bool one_of(const char *text, const char *words)
+static bool one_of(struct str text, const char *words)
 {
     struct str rest = str_of(words);
     bool found = false;
     while (rest.p != NULL && !found) {
-        found = str_is(str_cut(rest, ',', &rest), text);
+        found = str_equal(str_cut(rest, ',', &rest), text);
     }
     return found;
+}
+
+/* Does the cell, as it is shown, have the words? "up, locked" has two. */
+static bool cell_matches(const struct list_filter_term *term, const struct doc *item)
+{
+    struct buf cell;
+    buf_init(&cell, TABLE_CELL_MAX);
+    cells_text(&cell, term->column, item, false, 0);
+    struct str rest = str_of(buf_text(&cell));
+    bool found = term->op[0] == '~' && strstr(rest.p, term->value) != NULL;
+    while (term->op[0] != '~' && rest.p != NULL && !found) {
+        found = one_of(str_trim(str_cut(rest, ',', &rest)), term->value);
+    }
+    buf_done(&cell);
+    return found != (term->op[0] == '!');
 }
 
 static bool order_fits(const char *op, int order)
@@ -128,6 +143,10 @@ static bool term_matches(const struct list_filter_term *term, const struct doc *
         return value != NULL && value->kind == DOC_NUMBER &&
                order_fits(term->op, item_order(value, &wanted));
     }
+    const bool words = value != NULL && value->kind == DOC_STRING;
+    if (words && term->column != NULL && term->column->kind == COLUMN_CUSTOM) {
+        return cell_matches(term, item); /* a draining node is not "up" in the list */
+    }
     struct buf cell;
     buf_init(&cell, TABLE_CELL_MAX);
     const char *text = path != NULL ? item_text(item, path) : "";
@@ -136,7 +155,7 @@ static bool term_matches(const struct list_filter_term *term, const struct doc *
         text = buf_text(&cell);
     }
     const bool found =
-        term->op[0] == '~' ? strstr(text, term->value) != NULL : one_of(text, term->value);
+        term->op[0] == '~' ? strstr(text, term->value) != NULL : one_of(str_of(text), term->value);
     buf_done(&cell);
     return found != (term->op[0] == '!');
 }

@@ -289,9 +289,9 @@ static uint32_t room_suggestions(const struct core *core, task_id id, const stru
     if (why->reason.smallest > 0 && reason_text_has_amount(why->reason.code)) {
         ret[count++] = filled(core, &why->reason, smaller, arena);
     }
-    if (why->reason.draining.v != 0) {
-        const char *text = filled(core, &(struct reason){.node = why->reason.draining},
-                                  "weir node resume {node}", arena);
+    if (why->reason.away.v != 0 && why->reason.away.v == why->resume.v) {
+        const char *text =
+            filled(core, &(struct reason){.node = why->resume}, "weir node resume {node}", arena);
         ret[count++] = resume(core, text, why, arena);
     }
     const uint32_t priority =

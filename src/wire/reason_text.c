@@ -330,9 +330,9 @@ void reason_text(const struct core *core, const struct reason *reason, struct bu
     } else if (reason->code == REASON_NO_DEVICES && reason->have > 0 && reason->need == 0) {
         buf_addf(out, "; the highest index there is %u", reason->have - 1);
     }
-    if (reason->draining.v != 0) {
-        buf_addf(out, "; node %s has room, but is draining",
-                 query_node_name(core, reason->draining));
+    if (reason->away.v != 0) {
+        buf_addf(out, "; node %s has room, but is %s", query_node_name(core, reason->away),
+                 away_word(query_node(core, reason->away)));
     }
     full_add(core, reason, out);
     if (reason->code == REASON_DEPENDENCY && reason->need > 1) {
@@ -372,8 +372,7 @@ void reason_text_json(struct json_out *j, const struct core *core, const struct 
         amount_json(j, "smallest", reason, reason->smallest);
     }
     json_out_kv_text(j, "node", reason->node.v != 0 ? query_node_name(core, reason->node) : NULL);
-    json_out_kv_text(j, "draining",
-                     reason->draining.v != 0 ? query_node_name(core, reason->draining) : NULL);
+    json_out_kv_text(j, "away", reason->away.v != 0 ? query_node_name(core, reason->away) : NULL);
     json_out_put(j, "task:%zu,have:%u,need:%u,until:%td", reason->task.v, reason->have,
                  reason->need, reason->until_ms);
     if (reason->group[0] != '\0') {

@@ -102,8 +102,9 @@ void state_json_pool(struct json_out *j, const struct core *core, const struct p
     json_out_object(j);
     pool_spec_json(j, &spec);
     life_text_json(j, pool);
-    json_out_put(j, "nodes:{total:%u,up:%u,draining:%u,lost:%u},", figures.nodes_total,
-                 figures.nodes_up, figures.nodes_draining, figures.nodes_lost);
+    json_out_put(j, "nodes:{total:%u,up:%u,silent:%u,draining:%u,lost:%u},", figures.nodes_total,
+                 figures.nodes_up, figures.nodes_silent, figures.nodes_draining,
+                 figures.nodes_lost);
     json_out_put(j, "slots:{total:%.3ld,free:%.3ld,used:%.3ld},", pool->slots_milli,
                  pool->slots_free, figures.slots_used);
     json_out_kv_text(j, "slot_type", slot_types[figures.slot_type]);

@@ -87,6 +87,16 @@ def test_every_list_takes_a_filter(weir):
     assert ids("task", "list", "--filter", "priority=40,41") == ["2", "1"]
     assert ids("pool", "list", "--filter", "name=other") == ["other"]
     assert ids("task", "list", "--filter", "resources.slots>1") == []
+    assert ids("pool", "list", "--filter", "state=paused") == ["default"]  # a word of the cell, as the list shows it
+    [node] = ids("node", "list")
+    assert ids("node", "list", "--filter", "state=up") == [node]
+    weir.weir("node", "drain", node)
+    weir.weir("node", "lock", node)
+    assert ids("node", "list", "--filter", "state=draining") == ids("node", "list", "--filter", "state=locked") == [node]
+    assert ids("node", "list", "--filter", "state!=draining") == ids("node", "list", "--filter", "state=up") == []
+    none = weir.weir("node", "list", "--filter", "state=lost")
+    assert none.stderr == "no nodes match --filter 'state=lost'; `weir node list` shows all\n"
+    assert "match --filter 'project=nlp'; `weir queue` shows all" in weir.weir("queue", "--filter", "project=nlp").stderr
     cut = weir.weir("task", "list", "--filter", "priority>0", "--limit", "3", "-q")
     assert cut.stdout.split() == ["20", "19", "18"]
     for wrong, said in (

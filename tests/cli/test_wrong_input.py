@@ -74,6 +74,12 @@ def test_an_address_has_a_form(weir_alone):
     assert (result.returncode, result.stderr) == (2, "weir: 'foo' is no address; http://127.0.0.1:8080 would do\n")
 
 
+def test_an_agent_with_no_address_ends_at_once(weir_alone):
+    refused = weir_alone("agent", "--server", "10.0.0.1:8080", "--join-token", "t", "--dir", "agent")
+    assert refused.returncode == 2 and refused.stdout == ""
+    assert "--server is '10.0.0.1:8080'; an address like http://127.0.0.1:8080 would do" in refused.stderr
+
+
 def test_a_department_that_is_not_empty_says_what_is_below_it(shop):
     status, message = said(shop, "department", "delete", "ml", "--yes")
     assert (status, message) == (5, "department 'ml' still has accounts below it: nlp, vision")

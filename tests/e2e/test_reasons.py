@@ -75,6 +75,21 @@ def test_a_pool_that_is_paused_and_a_node_that_is_away(s):
     helps(s, other, waits(s, other, "nodes-away"), "weir node resume")
 
 
+def test_a_silent_node_with_room_is_named(s):
+    s.nodes("n2")
+    s.stay("vision", gpus=4)
+    s.settled(vision=4)
+    [free] = [node["name"] for node in s.weir_json("node", "list") if node["resources"]["slots"]["free"] == 4]
+    s.nodes_end(free)
+    s.wait_until(lambda: free not in s.nodes_ready("default"), f"{free} to be silent")
+    [task] = s.stay("vision", gpus=2)
+    assert "weir node resume" not in "".join(waits(s, task, "no-room"))
+    assert s.task(task)["reason"]["message"].endswith(f"; node {free} has room, but is silent")
+    assert s.task(task)["reason"]["away"] == free
+    assert s.weir_json("pool", "show", "default")["nodes"] == {"total": 2, "up": 1, "silent": 1, "draining": 0, "lost": 0}
+    assert "  nodes   1 up, 1 silent, 0 lost\n" in s.weir("explain", "default").stdout
+
+
 def test_a_pool_without_nodes(site):
     """The command that is named brings one, with the address and the token in it."""
     s = site(server_file(["default"], {"ml": ["vision"]}))

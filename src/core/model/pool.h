@@ -22,6 +22,7 @@ enum slot_type { SLOTS_NONE, SLOTS_CPU, SLOTS_GPU, SLOTS_MIXED };
 struct pool_figures {
     uint32_t nodes_total;
     uint32_t nodes_up;
+    uint32_t nodes_silent;
     uint32_t nodes_draining;
     uint32_t nodes_lost;
     int64_t slots_used;

@@ -140,8 +140,8 @@ struct reason {
     resource_id resource; /* the resource that the reason is about */
     pool_id pool;
     node_id node; /* the node that comes nearest to a fit; 0: none */
-    /* of a task that waits for room: a draining node that has room for it; 0: none */
-    node_id draining;
+    /* of a task that waits for room: a node that has room for it and takes no work, a draining one before others; 0: none */
+    node_id away;
     task_id task;
     account_id account;
     uint32_t have;

@@ -124,6 +124,7 @@ void query_pool_figures(const struct core *core, pool_id id, struct pool_figures
         const enum slot_type type = slot_type_of(node);
         ret->nodes_total++;
         ret->nodes_up += node->state == NODE_UP;
+        ret->nodes_silent += node->state == NODE_SILENT;
         ret->nodes_draining += node->draining != 0;
         ret->nodes_lost += node->state == NODE_LOST;
         ret->slots_used += node->slots_milli - node->slots_free;

@@ -181,14 +181,40 @@ static void a_draining_node_with_room_is_named(void **state)
     (void)rig_node(&org.rig, "full", 4, 0, 2);
     starts(&org, submit(&org, slots(4)));
     const task_id task = submit(&org, slots(2));
-    assert_int_equal(waits(&org, task, REASON_NO_ROOM).draining.v, idle.v);
+    assert_int_equal(waits(&org, task, REASON_NO_ROOM).away.v, idle.v);
     const task_id large = submit(&org, slots(4));
-    assert_int_equal(explain(&org, large).reason.draining.v, idle.v);
+    assert_int_equal(explain(&org, large).reason.away.v, idle.v);
     drain.drain = false;
     assert_int_equal(rig_do(&org.rig, in), VERDICT_OK);
     starts(&org, task);
-    assert_int_equal(explain(&org, large).reason.draining.v, 0);
+    assert_int_equal(explain(&org, large).reason.away.v, 0);
     org_done(&org);
+}
+
+static void a_node_that_is_away_with_room_is_named(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 4; i++) { /* silent or lost, with and without a draining node */
+        struct org org;
+        const bool drains = i >= 2;
+        org_init(&org);
+        const node_id gone = rig_node(&org.rig, "gone", 4, 0, 1);
+        const node_id other = rig_node(&org.rig, "other", drains ? 4 : 1, 0, 2);
+        struct node_edit drain = {.fields = NODE_EDIT_DRAIN, .drain = true};
+        struct input in = {.type = INPUT_NODE_EDIT, .node = {.node = other, .edit = &drain}};
+        assert_int_equal(rig_do(&org.rig, in), VERDICT_OK);
+        assert_int_equal(rig_on_node(&org.rig, INPUT_NODE_SILENT, gone), VERDICT_OK);
+        if (i % 2 == 1) {
+            assert_int_equal(rig_on_node(&org.rig, INPUT_NODE_LOST, gone), VERDICT_OK);
+        }
+        (void)rig_node(&org.rig, "full", 4, 0, 3);
+        starts(&org, submit(&org, slots(4)));
+        const task_id task = submit(&org, slots(2));
+        /* A command brings a draining node back, so that node is named first. */
+        assert_int_equal(waits(&org, task, REASON_NO_ROOM).away.v, drains ? other.v : gone.v);
+        assert_int_equal(explain(&org, task).resume.v, drains ? other.v : 0);
+        org_done(&org);
+    }
 }
 
 int main(void)
@@ -201,6 +227,7 @@ int main(void)
         cmocka_unit_test(credit_is_earned_back),
         cmocka_unit_test(budgets_stand_still_while_the_server_is_down),
         cmocka_unit_test(a_draining_node_with_room_is_named),
+        cmocka_unit_test(a_node_that_is_away_with_room_is_named),
     };
     return cmocka_run_group_tests_name("explain_keep", tests, NULL, NULL);
 }

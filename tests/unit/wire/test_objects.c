@@ -148,7 +148,7 @@ static void a_waiting_task_says_what_it_waits_for(void **state)
     assert_string_equal(text_at(doc, "nearest[0].message"),
                         "2 foo free of the 5 foo that the task needs");
     assert_string_equal(value_at(doc, "blockers[0]"), "1");
-    assert_string_equal(value_at(doc, "reason.draining"), "null");
+    assert_string_equal(value_at(doc, "reason.away"), "null");
     assert_string_equal(text_at(doc, "keeping.code"), "holds");
     assert_string_equal(text_at(doc, "keeping.message"),
                         "places are kept for the task as they become free");

@@ -127,14 +127,12 @@ static void sentences_have_names_and_amounts(void **state)
          "in it");
 }
 
-static void holders_and_draining_nodes_are_named(void **state)
+static void holders_are_named(void **state)
 {
     (void)state;
     const task_id holder = site_submit(&site, 0);
     says((struct reason){.code = REASON_RESERVED, .task = holder},
          "what is free is kept for task 1 of project 'default', which has a reservation");
-    says((struct reason){.code = REASON_GANG_SHORT, .have = 2, .need = 4, .draining = {1}},
-         "waits for 4 places at once; 2 are free; node n1 has room, but is draining");
 }
 
 static void refusals_name_what_there_is(void **state)
@@ -190,7 +188,9 @@ static void suggestions_are_commands_that_fit(void **state)
                                          .smallest = 2000}};
     assert_int_equal(explain_json_suggestions(site.core, id, &why, &site.arena, help), 1);
     assert_string_equal(help[0], "request 2 foo or less, and the task can start now");
-    why.reason.draining = (node_id){1};
+    why.reason.away = (node_id){1};
+    assert_int_equal(explain_json_suggestions(site.core, id, &why, &site.arena, help), 1);
+    why.resume = (node_id){1};
     assert_int_equal(explain_json_suggestions(site.core, id, &why, &site.arena, help), 2);
     assert_string_equal(help[1], "weir node resume n1");
     const task_id holder = site_submit(&site, 0); /* of its own project and priority */
@@ -237,6 +237,8 @@ static void nodes_that_drain_are_named_with_the_way_back(void **state)
     const char *help[SUGGESTIONS_MAX];
     assert_int_equal(explain_json_suggestions(site.core, id, &why, &site.arena, help), 1);
     assert_string_equal(help[0], "weir node resume n1");
+    says((struct reason){.code = REASON_GANG_SHORT, .have = 2, .need = 4, .away = {1}},
+         "waits for 4 places at once; 2 are free; node n1 has room, but is draining");
 }
 
 static void providers_speak_for_themselves(void **state)
@@ -383,7 +385,7 @@ int main(void)
         TEST(providers_speak_for_themselves),
         TEST(every_code_has_a_sentence_and_an_object),
         TEST(sentences_have_names_and_amounts),
-        TEST(holders_and_draining_nodes_are_named),
+        TEST(holders_are_named),
         TEST(refusals_name_what_there_is),
         TEST(refusals_are_of_their_kind),
         TEST(pools_say_whom_they_serve),

@@ -137,19 +137,6 @@ static void left_take(struct explain_look *look, const struct node *node, uint32
     look->over |= within < fits;
 }
 
-/* Notes the draining node that has the most free places for the task. */
-static void look_at_draining(struct explain_look *look, const struct node *node)
-{
-    struct space now;
-    must(node->draining);
-    space_now(node, &now);
-    const uint32_t fits = fit_count(&now, &look->shape->request, look->count);
-    if (fits > look->resume_fits) {
-        look->resume_fits = fits;
-        look->ret->resume = node->id;
-    }
-}
-
 static void look_at_node(struct explain_look *look, const struct node *node)
 {
     const struct request *request = &look->shape->request;
@@ -184,8 +171,8 @@ static void look_at_node(struct explain_look *look, const struct node *node)
             add_up_to(look->have_kept, fit_count(&now, request, look->count), look->count);
     }
     near_add(look->ret, node_near(look, node, &place, &unkept, holds));
-    if (node->draining && node->state == NODE_UP) {
-        look_at_draining(look, node);
+    if (!fit_usable(node)) {
+        explain_away_look(look, node);
     }
 }
 
@@ -320,13 +307,8 @@ static void look_at_nodes(struct explain_look *look)
     while (explain_node_next(look, &key, &node)) {
         look_at_node(look, node);
     }
-    if (look->have + look->resume_fits < look->count) {
-        look->ret->resume = (node_id){0};
-    }
     reason_of_room(look, &look->ret->reason);
-    if (explain_time_for_room(look->ret->reason.code) && look->shape->form == NULL) {
-        look->ret->reason.draining = look->ret->resume;
-    }
+    explain_away_choose(look);
     look_for_blockers(look);
 }
 
@@ -347,7 +329,7 @@ static void look_at_form(struct explain_look *look)
     look_at_nodes(look);
     struct reason *reason = &look->ret->reason;
     reason->smallest = -1;
-    reason->draining = (node_id){0}; /* room for one group is not room for the gang */
+    reason->away = (node_id){0}; /* room for one group is not room for the gang */
     explain_form_group(&look->trial, look->task, found.group, reason);
     const bool free = reason->code == REASON_NEXT || reason->code == REASON_RESERVED ||
                       reason->code == REASON_PROMISED;
