@@ -87,7 +87,7 @@ void box_order_labels(const struct agent_options *options, struct arena *arena,
     for (uint32_t i = 0; i < node->label_count; i++) {
         labels[i] = node->labels[i];
     }
-    labels[node->label_count++] = (struct label){LABEL_CONTAINERS, LABEL_CONTAINERS_YES};
+    labels[node->label_count++] = (struct label){LABEL_CONTAINERS, LABEL_OWN_YES};
     node->labels = labels;
 }
 

@@ -1,7 +1,7 @@
 /* config_plan.c - see config_plan.h.
  *
- * Each input is tried on a copy, in the order: flavors, pools, defaults, departments, projects, quotas; then, to prune,
- * quotas, projects, departments, pools, flavors. An input that leaves the JSON of its object as it was is no change.
+ * Each input is tried on a copy, in the order: flavors, networks, pools, defaults, departments, projects, quotas; then, to prune,
+ * quotas, projects, departments, pools, flavors, networks. An input that leaves the JSON of its object as it was is no change.
  * Numbers of new objects follow from the state, so the inputs do the same to the state that was copied.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "api/config_plan.h"
@@ -46,6 +46,16 @@ static void flavor_write(struct json_out *j, const struct planner *planner, cons
     }
 }
 
+static void network_write(struct json_out *j, const struct planner *planner, const char *name)
+{
+    const struct network *network = query_network_named(planner->copy, name);
+    if (network != NULL) {
+        struct network_spec spec;
+        query_network_spec(planner->copy, network->id, planner->arena, &spec);
+        object_json_network(j, &spec);
+    }
+}
+
 /* Without the counts of the API's object, which no file says. */
 static void account_write(struct json_out *j, const struct planner *planner, enum account_kind kind,
                           const char *name)
@@ -78,6 +88,8 @@ static struct str object_text(const struct planner *planner, const struct config
         pool_write(&j, planner, change->name);
     } else if (strcmp(change->kind, "flavor") == 0) {
         flavor_write(&j, planner, change->name);
+    } else if (strcmp(change->kind, "network") == 0) {
+        network_write(&j, planner, change->name);
     } else if (strcmp(change->kind, "project") == 0) {
         account_write(&j, planner, ACCOUNT_PROJECT, change->name);
     } else if (strcmp(change->kind, "department") == 0) {
@@ -173,6 +185,18 @@ static void flavor_plan(struct planner *planner, const struct flavor_spec *want)
     (void)change_try(planner, &change, false);
 }
 
+static void network_plan(struct planner *planner, const struct network_spec *want)
+{
+    const struct network *network = query_network_named(planner->copy, want->name);
+    struct config_change change = {.kind = "network", .name = want->name};
+    change.input = (struct input){.type = INPUT_NETWORK_SET, .network = {.spec = want}};
+    if (network != NULL) {
+        change.deed = CONFIG_CHANGE;
+        change.input.network.network = network->id;
+    }
+    (void)change_try(planner, &change, false);
+}
+
 static void defaults_plan(struct planner *planner, const struct server_file *file)
 {
     struct config_change change = {.deed = CONFIG_CHANGE, .kind = "defaults", .name = ""};
@@ -253,6 +277,9 @@ static void names_gather(struct planner *planner, const struct server_file *file
     }
     for (uint32_t i = 0; i < file->flavor_count; i++) {
         key_put(planner, key_of(planner, "flavor", file->flavors[i].name, ""));
+    }
+    for (uint32_t i = 0; i < file->network_count; i++) {
+        key_put(planner, key_of(planner, "network", file->networks[i].name, ""));
     }
     for (size_t i = 0; i < sizeof accounts / sizeof *accounts; i++) {
         key_put(planner, key_of(planner, accounts[i], ACCOUNT_DEFAULT_NAME, ""));
@@ -368,6 +395,22 @@ static void flavors_extra(struct planner *planner, bool prune)
     }
 }
 
+static void networks_extra(struct planner *planner, bool prune)
+{
+    const struct network *network = query_network_next(planner->copy, (network_id){0});
+    while (network != NULL) {
+        const network_id id = network->id;
+        const char *name = query_network_name(planner->copy, id);
+        if (!named(planner, "network", name, "")) {
+            struct config_change change = {
+                .deed = CONFIG_DELETE, .kind = "network", .name = arena_str(planner->arena, name)};
+            change.input = (struct input){.type = INPUT_NETWORK_DELETE, .network = {.network = id}};
+            (void)extra_take(planner, &change, prune, false);
+        }
+        network = query_network_next(planner->copy, id);
+    }
+}
+
 void config_plan_make(const struct core *core, const struct server_file *file, bool prune,
                       int64_t now_ms, struct arena *arena, struct config_plan *ret)
 {
@@ -376,6 +419,9 @@ void config_plan_make(const struct core *core, const struct server_file *file, b
         .copy = core_copy(core), .now_ms = now_ms, .arena = arena, .named = map_new(), .plan = ret};
     for (uint32_t i = 0; i < file->flavor_count; i++) {
         flavor_plan(&planner, &file->flavors[i]);
+    }
+    for (uint32_t i = 0; i < file->network_count; i++) {
+        network_plan(&planner, &file->networks[i]);
     }
     for (uint32_t i = 0; i < file->pool_count; i++) {
         pool_plan(&planner, &file->pools[i]);
@@ -394,6 +440,7 @@ void config_plan_make(const struct core *core, const struct server_file *file, b
     accounts_extra(&planner, ACCOUNT_DEPARTMENT, prune);
     pools_extra(&planner, prune);
     flavors_extra(&planner, prune);
+    networks_extra(&planner, prune);
     map_free(planner.named);
     core_free(planner.copy);
 }

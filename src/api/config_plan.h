@@ -13,7 +13,8 @@ enum config_deed { CONFIG_CREATE, CONFIG_CHANGE, CONFIG_DELETE };
 
 struct config_change {
     enum config_deed deed;
-    const char *kind;  /* "flavor", "pool", "department", "project", "quota" or "defaults" */
+    const char
+        *kind; /* "flavor", "network", "pool", "department", "project", "quota" or "defaults" */
     const char *name;  /* of the object; of a quota: of its account */
     const char *pool;  /* of a quota; else NULL */
     struct str before; /* the object as JSON; empty: there was none */

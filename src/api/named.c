@@ -51,3 +51,12 @@ const struct flavor *named_flavor(struct call *call, const char *path, const cha
     }
     return flavor;
 }
+
+const struct network *named_network(struct call *call, const char *path, const char *name)
+{
+    const struct network *network = query_network_named(call_core(call), name);
+    if (network == NULL) {
+        unknown(call, path, REASON_NAMED_NETWORK, "network", name);
+    }
+    return network;
+}

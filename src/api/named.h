@@ -11,3 +11,4 @@ const struct pool *named_pool(struct call *call, const char *path, const char *n
 const struct account *named_account(struct call *call, const char *path, enum account_kind kind,
                                     const char *name);
 const struct flavor *named_flavor(struct call *call, const char *path, const char *name);
+const struct network *named_network(struct call *call, const char *path, const char *name);

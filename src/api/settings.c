@@ -55,6 +55,7 @@ static void objects_json(struct settings_list *list, const struct core *core)
     const struct server_file *file = list->file;
     const struct pool *pool = NULL;
     const struct flavor *flavor = NULL;
+    const struct network *network = NULL;
     const struct account *account = NULL;
     while ((pool = query_pool_next(core, pool != NULL ? pool->id : (pool_id){0})) != NULL) {
         const char *name = query_pool_name(core, pool->id);
@@ -68,6 +69,12 @@ static void objects_json(struct settings_list *list, const struct core *core)
         const char *name = query_flavor_name(core, flavor->id);
         object_json(list, "flavor", name,
                     file != NULL && NAMED(file->flavors, file->flavor_count, flavor_spec, name));
+    }
+    while ((network = query_network_next(core, network != NULL ? network->id : (network_id){0})) !=
+           NULL) {
+        const char *name = query_network_name(core, network->id);
+        object_json(list, "network", name,
+                    file != NULL && NAMED(file->networks, file->network_count, network_spec, name));
     }
     while ((account = query_account_next(core, account != NULL ? account->id : (account_id){0})) !=
            NULL) {

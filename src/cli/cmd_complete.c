@@ -145,6 +145,9 @@ static void offer_kind(struct cli *cli, enum complete_kind kind, const char *cho
     case COMPLETE_FLAVORS:
         offer_live(cli, typed, "/flavors?", "name", "description");
         break;
+    case COMPLETE_NETWORKS:
+        offer_live(cli, typed, "/networks?", "name", "description");
+        break;
     case COMPLETE_NODES:
         offer_live(cli, typed, "/nodes?", "name", "state");
         break;

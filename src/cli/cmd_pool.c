@@ -219,6 +219,7 @@ static const struct list_column pool_fields[] = {
     {"nodes", "nodes up", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_nodes},
     {"provider", "provider", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_provider},
     {"flavor", "flavor", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, market_cells_flavor},
+    {"network", "network", COLUMN_TEXT, "network", COLUMN_ALWAYS, NULL},
     {"sold-out", "sold out", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, market_cells_sold_out_of_pool},
     {"line", "in line", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, market_cells_line_of_pool},
     {"instead", "instead", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, market_cells_alternatives},

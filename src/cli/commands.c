@@ -5,11 +5,11 @@
 #include "cli/flags.h"
 
 const struct command *const command_tables[] = {
-    commands_first, commands_task,   commands_files,       commands_self,
-    commands_pool,  commands_scale,  commands_flavor,      commands_account,
-    commands_node,  commands_lock,   commands_config,      commands_admin,
-    commands_tls,   commands_screen, commands_interactive, commands_guild,
-    NULL,
+    commands_first,   commands_task,  commands_files,  commands_self,
+    commands_pool,    commands_scale, commands_flavor, commands_network,
+    commands_account, commands_node,  commands_lock,   commands_config,
+    commands_admin,   commands_tls,   commands_screen, commands_interactive,
+    commands_guild,   NULL,
 };
 
 static const struct flag flags_up[] = {

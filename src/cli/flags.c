@@ -90,6 +90,12 @@ const struct flag flags_flavor[] = {
     {0},
 };
 
+const struct flag flags_network[] = {
+#include "core/model/network_fields.def"
+    FLAG(BOOL, "no-outbound", 0, NULL, "the network has no way out")
+    {0},
+};
+
 const struct flag flags_account[] = {
 #include "core/model/account_fields.def"
     {0},

@@ -16,6 +16,7 @@ extern const struct flag flags_pool[];    /* the fields of a pool: `create` and 
 extern const struct flag flags_drain[];   /* what becomes of the tasks on a node that is drained */
 extern const struct flag flags_task_edit[]; /* the fields of a task that can change */
 extern const struct flag flags_flavor[];    /* the fields of a flavor: `create` and `edit` */
+extern const struct flag flags_network[];   /* the fields of a network: `create` and `edit` */
 /* The fields of an account, except its place in the tree. */
 extern const struct flag flags_account[];
 extern const struct flag flags_quota[]; /* the fields of a quota, except its amounts */
@@ -28,6 +29,7 @@ extern const struct command
     commands_scale[]; /* behind commands_pool: completion wants a group together */
 extern const struct command commands_lock[]; /* behind commands_node */
 extern const struct command commands_flavor[];
+extern const struct command commands_network[];
 extern const struct command commands_account[];
 extern const struct command commands_node[];
 extern const struct command commands_config[];

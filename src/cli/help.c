@@ -47,6 +47,7 @@ void help_all(FILE *out)
     section("Pools", commands_pool, out);
     section("Size of pools", commands_scale, out);
     section("Flavors", commands_flavor, out);
+    section("Networks", commands_network, out);
     section("Sharing", commands_account, out);
     section("Nodes", commands_node, out);
     section("Nodes that stay", commands_lock, out);

@@ -32,6 +32,11 @@ const struct object_flag object_args_flavor[] = {
     {"no-spot", "spot", FLAG_BOOL, GROUP_TOP},
     {0},
 };
+const struct object_flag object_args_network[] = {
+#include "core/model/network_fields.def"
+    {"no-outbound", "outbound", FLAG_BOOL, GROUP_TOP},
+    {0},
+};
 const struct object_flag object_args_account[] = {
 #include "core/model/account_fields.def"
     {0},

@@ -1,4 +1,4 @@
-/* object_args.h - flags that set fields of a task, a pool, a flavor, an account or a quota. The tables of
+/* object_args.h - flags that set fields of a task, a pool, a flavor, a network, an account or a quota. The tables of
  * the fields (core/model/…_fields.def) say which flags there are and which field each flag sets.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
@@ -18,6 +18,7 @@ struct object_flag {
 extern const struct object_flag object_args_task[];
 extern const struct object_flag object_args_pool[];
 extern const struct object_flag object_args_flavor[];
+extern const struct object_flag object_args_network[];
 extern const struct object_flag object_args_account[];
 extern const struct object_flag object_args_quota[];
 

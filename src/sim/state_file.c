@@ -108,6 +108,7 @@ static enum err pool_read(struct sim_state *state, const struct doc *item, struc
     enum err r = pool_spec_again(item, state->arena, &spec, e);
     if (r == ERR_OK) {
         const char *standing = state_file_text(item, "state");
+        spec.network = ""; /* the simulator has no networks: they change no placement */
         vec_push(&state->scenario->pools, spec);
         if (strcmp(standing, "closing") == 0 || strcmp(standing, "closed") == 0) {
             vec_push(&state->scenario->closed, arena_str(state->arena, spec.name));

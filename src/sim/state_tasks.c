@@ -173,6 +173,7 @@ static must_use enum err task_read(struct sim_state *state, const struct doc *it
     avoid_set(state, &kind->spec);
     after_set(state, tasks, kind);
     kind->spec.stage = strcmp(word, "staged") == 0;
+    kind->spec.network = ""; /* as in the pools */
     const int64_t submitted_ms = before_ms(state, item, "submitted_at");
     job.at_ms = submitted_ms == NOT_YET ? 0 : submitted_ms;
     job.runs_ms = kind->spec.time_limit_ms > 0 ? kind->spec.time_limit_ms : state->runs_ms;

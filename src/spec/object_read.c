@@ -230,3 +230,19 @@ void object_read_field(const struct doc_value *v, void *object)
         must(false); /* a field of such a type has a reader of its own */
     }
 }
+
+void object_read_guests(const struct doc_value *v, const char *const **ret_names,
+                        uint32_t *ret_count)
+{
+    if (!fields_bounded(v, DOC_LIST, POOL_GUESTS_MAX, "projects and departments", ", like [nlp]")) {
+        return;
+    }
+    const char **guests = arena_new(v->in->arena, const char *, v->doc->count + 1);
+    for (struct doc_value item = fields_first(v); item.doc != NULL; fields_next(&item)) {
+        if (!fields_value_text(&item, GUEST_LEN_MAX, &guests[item.index])) {
+            return;
+        }
+    }
+    *ret_names = guests;
+    *ret_count = v->doc->count;
+}

@@ -16,3 +16,7 @@ bool object_read_labels(const struct doc_value *v, uint32_t max, bool removable,
 /* Says which words a field may have, for a message: "experiment, command or shell". */
 enum { OBJECT_READ_WORDS_MAX = 160 };
 const char *object_read_words(const struct record_field *record, char text[OBJECT_READ_WORDS_MAX]);
+
+/* Reads names of projects and departments. The server checks that there are such. A problem leaves both as they were. */
+void object_read_guests(const struct doc_value *v, const char *const **ret_names,
+                        uint32_t *ret_count);

@@ -209,21 +209,10 @@ static void pool_slots_per_node_read(const struct doc_value *v, void *object)
     }
 }
 
-/* Reads names of projects and departments. The server checks that there are such. */
 static void pool_for_read(const struct doc_value *v, void *object)
 {
     struct pool_spec *spec = object;
-    if (!fields_bounded(v, DOC_LIST, POOL_GUESTS_MAX, "projects and departments", ", like [nlp]")) {
-        return;
-    }
-    const char **guests = arena_new(v->in->arena, const char *, v->doc->count + 1);
-    for (struct doc_value item = fields_first(v); item.doc != NULL; fields_next(&item)) {
-        if (!fields_value_text(&item, GUEST_LEN_MAX, &guests[item.index])) {
-            return;
-        }
-    }
-    spec->guests = guests;
-    spec->guest_count = v->doc->count;
+    object_read_guests(v, &spec->guests, &spec->guest_count);
 }
 
 static void pool_name_read(const struct doc_value *v, void *object)
@@ -249,7 +238,6 @@ static const struct field pool_fields[] = {
         .name = "scheduler", .read = fields_inner, .inner = scheduler_fields},
     {.name = "provider", .read = provider_read},
     {.name = "zones", .note = "zones do not exist yet"},
-    {.name = "network", .note = "networks do not exist yet"},
     {.name = "nodes", .note = "a static pool has the nodes whose agents join it"},
     {0},
 };

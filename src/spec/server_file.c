@@ -8,7 +8,9 @@
 #include "spec/account_spec.h"
 #include "spec/fields.h"
 #include "spec/flavor_spec.h"
+#include "spec/network_spec.h"
 #include "spec/pool_spec.h"
+#include "spec/server_refs.h"
 #include "spec/server_settings.h"
 
 #include <string.h>
@@ -215,6 +217,8 @@ struct declared {
 static const struct declared pool_list = DECLARED("pool", struct pool_spec, pool_spec_fields, 0);
 static const struct declared flavor_list =
     DECLARED("flavor", struct flavor_spec, flavor_spec_fields, 0);
+static const struct declared network_list =
+    DECLARED("network", struct network_spec, network_spec_fields, 0);
 static const struct declared department_list =
     DECLARED("department", struct account_spec, account_spec_fields, ACCOUNT_DEPARTMENT);
 static const struct declared project_list =
@@ -227,6 +231,8 @@ static void declared_init(const struct declared *list, void *spec)
         pool_spec_init(spec, NULL);
     } else if (list == &flavor_list) {
         flavor_spec_init(spec);
+    } else if (list == &network_list) {
+        network_spec_init(spec);
     } else {
         account_spec_init(spec, list->kind);
     }
@@ -235,19 +241,6 @@ static void declared_init(const struct declared *list, void *spec)
 static const char *name_of(const struct declared *list, const void *spec)
 {
     return *(const char *const *)((const char *)spec + list->name_offset);
-}
-
-/* Files are read once and have at most POOLS_MAX pools, so comparing all pairs is cheap enough. */
-static const void *declared_find(const struct declared *list, const void *specs, uint32_t count,
-                                 const char *name)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        const void *spec = (const char *)specs + i * list->size;
-        if (strcmp(name_of(list, spec), name) == 0) {
-            return spec;
-        }
-    }
-    return NULL;
 }
 
 /* Reads a list. NULL: the value is no such list. */
@@ -266,7 +259,7 @@ static void *list_read(const struct doc_value *v, const struct declared *list, u
         if (name == NULL) {
             continue;
         }
-        if (declared_find(list, specs, count, name) != NULL) {
+        if (server_refs_find(specs, count, list->size, list->name_offset, name) != NULL) {
             fields_problem_in(&item, "name", "%s '%s' is declared twice", list->what, name);
             continue;
         }
@@ -286,6 +279,12 @@ static void flavors_read(const struct doc_value *v, void *object)
 {
     struct server_file *file = object;
     file->flavors = list_read(v, &flavor_list, &file->flavor_count);
+}
+
+static void networks_read(const struct doc_value *v, void *object)
+{
+    struct server_file *file = object;
+    file->networks = list_read(v, &network_list, &file->network_count);
 }
 
 static void departments_read(const struct doc_value *v, void *object)
@@ -327,6 +326,7 @@ static const struct field server_fields[] = {
     {.name = "defaults", .read = fields_inner, .inner = defaults_fields},
     {.name = "pools", .read = pools_read, .max = POOLS_MAX},
     {.name = "flavors", .read = flavors_read, .max = FLAVORS_MAX},
+    {.name = "networks", .read = networks_read, .max = NETWORKS_MAX},
     {.name = "departments", .read = departments_read, .max = ACCOUNT_CHILDREN_MAX},
     {.name = "projects", .read = projects_read, .max = ACCOUNT_CHILDREN_MAX},
     {.name = "quotas", .read = quotas_read, .max = QUOTAS_MAX},
@@ -338,140 +338,6 @@ static const struct field server_fields[] = {
     {.name = "store", .note = "SQLite under 'data' is the only store for now"},
     {0},
 };
-
-/* ---- references between items ---- */
-
-static const struct account_spec *department_find(const struct server_file *file, const char *name)
-{
-    return declared_find(&department_list, file->departments, file->department_count, name);
-}
-
-static bool department_known(const struct server_file *file, const char *name)
-{
-    return name[0] == '\0' || strcmp(name, ACCOUNT_DEFAULT_NAME) == 0 ||
-           department_find(file, name) != NULL;
-}
-
-static bool project_known(const struct server_file *file, const char *name)
-{
-    return strcmp(name, ACCOUNT_DEFAULT_NAME) == 0 ||
-           declared_find(&project_list, file->projects, file->project_count, name) != NULL;
-}
-
-/* The pool `default` always exists. */
-static bool pool_known(const struct server_file *file, const char *name)
-{
-    return strcmp(name, "default") == 0 ||
-           declared_find(&pool_list, file->pools, file->pool_count, name) != NULL;
-}
-
-/* Notes that the field `key` refers to a thing that the file does not declare. */
-static void undeclared(const struct doc_value *map, const char *key, const char *what,
-                       const char *name)
-{
-    fields_problem_in(map, key, "no %s '%s' is declared under %ss", what, name, what);
-}
-
-/* True when a department is its own ancestor. */
-static bool in_cycle(const struct server_file *file, const struct account_spec *from)
-{
-    const struct account_spec *at = from;
-    for (uint32_t steps = 0; at != NULL && steps <= file->department_count; steps++) {
-        at = department_find(file, at->parent);
-        if (at == from) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static void department_check(const struct doc_value *v, const struct server_file *file)
-{
-    const struct account_spec *spec = &file->departments[v->index];
-    if (!department_known(file, spec->parent)) {
-        undeclared(v, "parent", "department", spec->parent);
-    } else if (in_cycle(file, spec)) {
-        fields_problem_in(v, "parent", "department '%s' would lie below itself", spec->name);
-    } else if (strcmp(spec->name, ACCOUNT_DEFAULT_NAME) == 0 && spec->parent[0] != '\0') {
-        fields_problem_in(v, "parent", "department '%s' is always at the top", spec->name);
-    }
-}
-
-static void project_check(const struct doc_value *v, const struct server_file *file)
-{
-    const struct account_spec *spec = &file->projects[v->index];
-    if (!department_known(file, spec->parent)) {
-        undeclared(v, "department", "department", spec->parent);
-    }
-}
-
-static void pool_check(const struct doc_value *v, const struct server_file *file)
-{
-    const char *name = file->pools[v->index].flavor;
-    const struct flavor_spec *flavor =
-        declared_find(&flavor_list, file->flavors, file->flavor_count, name);
-    if (name[0] != '\0' && flavor == NULL) {
-        undeclared(v, "flavor", "flavor", name);
-    } else if (flavor != NULL && flavor->provider != file->pools[v->index].provider) {
-        fields_problem_in(v, "flavor", "flavor '%s' is of another provider than the pool", name);
-    }
-}
-
-static void quota_check(const struct doc_value *v, const struct server_file *file)
-{
-    const struct quota_body *quota = &file->quotas[v->index];
-    const bool project = quota->kind == ACCOUNT_PROJECT;
-    const char *kind = project ? "project" : "department";
-    if (!(project ? project_known : department_known)(file, quota->account)) {
-        undeclared(v, kind, kind, quota->account);
-    }
-    if (!pool_known(file, quota->pool)) {
-        undeclared(v, "pool", "pool", quota->pool);
-    }
-    for (uint32_t i = 0; i < v->index; i++) {
-        const struct quota_body *other = &file->quotas[i];
-        if (other->kind == quota->kind && strcmp(other->account, quota->account) == 0 &&
-            strcmp(other->pool, quota->pool) == 0) {
-            fields_problem_in(v, "pool", "a second quota of '%s' in this pool", quota->account);
-            return;
-        }
-    }
-}
-
-static void default_check(const struct doc_value *v, const struct server_file *file,
-                          const char *key, const char *name)
-{
-    const struct doc_value defaults = fields_child(v, "defaults");
-    if (fields_given(&defaults, key) != NULL && !pool_known(file, name)) {
-        undeclared(&defaults, key, "pool", name);
-    }
-}
-
-static void references_check(const struct doc_value *v, const struct server_file *file)
-{
-    static const struct {
-        const char *list;
-        void (*check)(const struct doc_value *item, const struct server_file *file);
-    } lists[] = {
-        {"departments", department_check},
-        {"projects", project_check},
-        {"quotas", quota_check},
-        {"pools", pool_check},
-    };
-    default_check(v, file, "gpu_pool", file->gpu_pool);
-    default_check(v, file, "cpu_pool", file->cpu_pool);
-    if (v->in->problems->total > 0) {
-        /* An item with a problem is not in the lists, and each reference to it would look like a
-         * further problem. */
-        return;
-    }
-    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
-        const struct doc_value list = fields_child(v, lists[i].list);
-        for (struct doc_value item = fields_first(&list); item.doc != NULL; fields_next(&item)) {
-            lists[i].check(&item, file);
-        }
-    }
-}
 
 enum err server_file_read(struct str text, const char *name, struct arena *arena,
                           struct server_file *ret, struct problems *problems, struct error *e)
@@ -488,7 +354,7 @@ enum err server_file_read(struct str text, const char *name, struct arena *arena
     const struct doc_value v = {.in = &in, .doc = doc};
     (void)fields_read(&v, server_fields, &file);
     file.said = server_settings_said(doc);
-    references_check(&v, &file);
+    server_refs_check(&v, &file);
     if (file.lost_after_ms < 1000) {
         fields_problem_in(&v, "lost_after", "at least 1s is wanted");
     }

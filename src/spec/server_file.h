@@ -7,6 +7,7 @@
 #include "base/fail.h"
 #include "base/str.h"
 #include "core/model/flavor.h"
+#include "core/model/network.h"
 #include "core/model/spec.h"
 #include "spec/problem.h"
 #include "spec/quota_spec.h"
@@ -30,6 +31,8 @@ struct server_file {
     uint32_t pool_count;
     const struct flavor_spec *flavors; /* in declared order; names are unique */
     uint32_t flavor_count;
+    const struct network_spec *networks; /* in declared order; names are unique */
+    uint32_t network_count;
     const struct account_spec *departments; /* in declared order; names are unique */
     uint32_t department_count;
     const struct account_spec *projects;

@@ -153,6 +153,10 @@ static void more_json(struct json_out *j, const struct core *core, const struct 
         json_out_kv_text(j, "flavor", fact->flavor_set.spec->name);
     } else if (fact->type == FACT_FLAVOR_DELETED) {
         json_out_kv_text(j, "flavor", query_flavor_name(core, fact->flavor_deleted.flavor));
+    } else if (fact->type == FACT_NETWORK_SET) {
+        json_out_kv_text(j, "network", fact->network_set.spec->name);
+    } else if (fact->type == FACT_NETWORK_DELETED) {
+        json_out_kv_text(j, "network", query_network_name(core, fact->network_deleted.network));
     } else if (fact->type == FACT_RESERVED) {
         part_json_reservations(j, fact->reserved.at, fact->reserved.count);
     } else {

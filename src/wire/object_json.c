@@ -155,6 +155,16 @@ void object_json_flavor(struct json_out *j, const struct flavor_spec *spec)
     json_out_end(j);
 }
 
+void object_json_network(struct json_out *j, const struct network_spec *spec)
+{
+    json_out_put(j, "{name:%s", spec->name);
+    (void)group_json(j, &network_object, GROUP_TOP, NULL, spec);
+    if (spec->guest_count > 0) {
+        part_json_texts(j, "for", spec->guests, spec->guest_count);
+    }
+    json_out_end(j);
+}
+
 /* Writes the number of instances, or the groups. */
 static void instances_json(struct json_out *j, const struct task_spec *spec)
 {

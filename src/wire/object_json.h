@@ -11,6 +11,7 @@
 
 #include "base/json_out.h"
 #include "core/model/flavor.h"
+#include "core/model/network.h"
 #include "core/model/object.h"
 
 /* Writes the fields of one group into an object that the caller begins and ends. */
@@ -26,6 +27,8 @@ void object_json_pool(struct json_out *j, const struct pool_spec *spec);
 
 /* Writes a map that flavor_spec_read() reads back as an equal flavor. */
 void object_json_flavor(struct json_out *j, const struct flavor_spec *spec);
+/* Writes a map that network_spec_read() reads back as an equal network. */
+void object_json_network(struct json_out *j, const struct network_spec *spec);
 
 /* Writes "accepts":["experiment", …], one kind for each bit. */
 void object_json_accepts(struct json_out *j, uint32_t accepts);

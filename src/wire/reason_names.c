@@ -165,6 +165,14 @@ static void flavors_look(const struct core *core, struct first_names *names)
     }
 }
 
+static void networks_look(const struct core *core, struct first_names *names)
+{
+    const struct network *network = query_network_next(core, (network_id){0});
+    for (; network != NULL; network = query_network_next(core, network->id)) {
+        names_add(names, query_network_name(core, network->id));
+    }
+}
+
 static struct first_names look(const struct core *core, enum reason_named kind, const char *asked)
 {
     struct first_names names = {0};
@@ -184,6 +192,9 @@ static struct first_names look(const struct core *core, enum reason_named kind, 
         break;
     case REASON_NAMED_FLAVOR:
         flavors_look(core, &names);
+        break;
+    case REASON_NAMED_NETWORK:
+        networks_look(core, &names);
         break;
     }
     return names;

@@ -15,6 +15,7 @@ enum reason_named {
     REASON_NAMED_PROJECT,
     REASON_NAMED_DEPARTMENT,
     REASON_NAMED_FLAVOR,
+    REASON_NAMED_NETWORK,
 };
 
 /* Appends the objects of this kind that exist, and the one that `asked` perhaps means. */

@@ -200,6 +200,7 @@ static void unknown_add(const struct core *core, const struct reason *reason, st
         {REASON_UNKNOWN_PROJECT, REASON_NAMED_PROJECT},
         {REASON_UNKNOWN_DEPARTMENT, REASON_NAMED_DEPARTMENT},
         {REASON_UNKNOWN_FLAVOR, REASON_NAMED_FLAVOR},
+        {REASON_UNKNOWN_NETWORK, REASON_NAMED_NETWORK},
     };
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         if (reason->code == kinds[i].code && reason->text[0] != '\0') {

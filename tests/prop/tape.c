@@ -347,6 +347,8 @@ static void rest_of_line(const struct world *world, const struct input *in)
     case INPUT_PROVIDER:
     case INPUT_FLAVOR_SET:
     case INPUT_FLAVOR_DELETE:
+    case INPUT_NETWORK_SET:
+    case INPUT_NETWORK_DELETE:
     case INPUT_POOL_SCALE:
     case INPUT_POOL_REPLACE:
         break;
@@ -358,7 +360,8 @@ void tape_input(struct world *world, const struct input *in)
     const bool launch = in->type == INPUT_LAUNCH_ASK || in->type == INPUT_LAUNCH_STOP ||
                         in->type == INPUT_PROVIDER || in->type == INPUT_FLAVOR_SET ||
                         in->type == INPUT_FLAVOR_DELETE || in->type == INPUT_POOL_SCALE ||
-                        in->type == INPUT_POOL_REPLACE;
+                        in->type == INPUT_POOL_REPLACE || in->type == INPUT_NETWORK_SET ||
+                        in->type == INPUT_NETWORK_DELETE;
     if (world->tape == NULL || world->tape->nested > 0 || launch) {
         return;
     }

@@ -290,6 +290,8 @@ static bool input_read(struct line *line, struct world *world, struct input *in)
     case INPUT_PROVIDER:
     case INPUT_FLAVOR_SET:
     case INPUT_FLAVOR_DELETE:
+    case INPUT_NETWORK_SET:
+    case INPUT_NETWORK_DELETE:
     case INPUT_POOL_SCALE:
     case INPUT_POOL_REPLACE:
         return true;

@@ -170,6 +170,8 @@ void apply(struct core *core, const struct fact *fact)
         [FACT_POOL_OPENED] = apply_fallback_opened,
         [FACT_FLAVOR_SET] = change_flavor_set,
         [FACT_FLAVOR_DELETED] = change_flavor_delete,
+        [FACT_NETWORK_SET] = change_network_set,
+        [FACT_NETWORK_DELETED] = change_network_delete,
         [FACT_FLAVOR_WAITS] = apply_pool_waits,
         [FACT_NODE_MOVED] = membership_moved,
         [FACT_NODE_LEAVING] = apply_leave_node,

@@ -84,6 +84,8 @@ enum verdict decide(const struct core *core, const struct input *in, struct fact
         [INPUT_PROVIDER] = decide_launch_provider,
         [INPUT_FLAVOR_SET] = decide_flavor_set,
         [INPUT_FLAVOR_DELETE] = decide_flavor_delete,
+        [INPUT_NETWORK_SET] = decide_network_set,
+        [INPUT_NETWORK_DELETE] = decide_network_delete,
         [INPUT_POOL_CLOSE] = decide_life_close,
         [INPUT_POOL_RESTORE] = decide_life_restore,
         [INPUT_POOL_SCALE] = decide_scale,

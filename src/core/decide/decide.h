@@ -50,6 +50,8 @@ enum verdict decide_adopt(struct step *step);
 enum verdict decide_pool_defaults(struct step *step);
 enum verdict decide_flavor_set(struct step *step);
 enum verdict decide_flavor_delete(struct step *step);
+enum verdict decide_network_set(struct step *step);
+enum verdict decide_network_delete(struct step *step);
 enum verdict decide_launch_ask(struct step *step);
 enum verdict decide_launch_stop(struct step *step);
 enum verdict decide_launch_provider(struct step *step);
@@ -60,6 +62,17 @@ enum verdict decide_scale(struct step *step);
 /* After an edit of a pool with a number of nodes for each zone: nodes above the number of their zone leave. */
 enum verdict decide_scale_zones(struct step *step, pool_id pool);
 enum verdict decide_replace(struct step *step);
+
+/* Is there a network of this name? "" and NULL name none. */
+enum verdict decide_network_named(struct step *step, const char *name);
+/* May a task of the project have the network that its spec and its pools name? `pool` is meant where the spec names no pool.
+ * Adds to `*needs` what the network needs of the nodes (enum LABEL_OWN_… of label.h). */
+enum verdict decide_network_task(struct step *step, const struct task_spec *spec,
+                                 account_id project, const struct pool *pool, uint32_t *needs);
+/* The request of a new task, with what its network needs of the node. */
+enum verdict decide_network_request(struct step *step, const struct task_spec *spec,
+                                    account_id account, const struct pool *pool,
+                                    struct request *ret);
 
 /* May the pool (NULL: a new one) have the flavor that the spec names? */
 enum verdict decide_flavor_pool(struct step *step, const struct pool *pool,
@@ -88,10 +101,10 @@ enum verdict decide_member_edit(struct step *step, const struct node *node,
 /* An empty node goes to the pool of its labels. */
 void decide_member_move(struct step *step, const struct core *core, node_id node);
 
-/* Checks the names of projects and departments in `spec` and puts them into their stored form: with their kinds, sorted, each
- * once. `now` is the spec of the pool before the edit; NULL: the pool is new. */
-enum verdict decide_access_guests(struct step *step, const struct pool_spec *now,
-                                  struct pool_spec *spec);
+/* Checks names of projects and departments and puts them into their stored form: with their kinds, sorted, each once. `now`
+ * are the names that the object has before the edit. */
+enum verdict decide_access_guests(struct step *step, const char *const *now, uint32_t now_count,
+                                  const char *const **names, uint32_t *name_count);
 /* How many tasks of the pool a pool with this spec would not take, and the first of them. Looks at every task; such an edit is
  * rare. */
 uint32_t decide_access_turned_away(const struct core *core, const struct pool *pool,

@@ -49,26 +49,26 @@ static enum verdict guest_resolve(struct step *step, const char *given, const ch
     return VERDICT_OK;
 }
 
-/* Entries that the pool has already may name accounts that are gone. */
-static bool guest_kept(const struct pool_spec *now, const char *given)
+/* Entries that the object has already may name accounts that are gone. */
+static bool guest_kept(const char *const *now, uint32_t now_count, const char *given)
 {
-    for (uint32_t i = 0; now != NULL && i < now->guest_count; i++) {
-        if (strcmp(now->guests[i], given) == 0) {
+    for (uint32_t i = 0; i < now_count; i++) {
+        if (strcmp(now[i], given) == 0) {
             return true;
         }
     }
     return false;
 }
 
-enum verdict decide_access_guests(struct step *step, const struct pool_spec *now,
-                                  struct pool_spec *spec)
+enum verdict decide_access_guests(struct step *step, const char *const *now, uint32_t now_count,
+                                  const char *const **names, uint32_t *name_count)
 {
-    const char **guests = arena_new(step->out->arena, const char *, spec->guest_count + 1);
+    const char **guests = arena_new(step->out->arena, const char *, *name_count + 1);
     uint32_t count = 0;
-    for (uint32_t i = 0; i < spec->guest_count; i++) {
-        const char *guest = spec->guests[i];
+    for (uint32_t i = 0; i < *name_count; i++) {
+        const char *guest = (*names)[i];
         const enum verdict verdict =
-            guest_kept(now, guest) ? VERDICT_OK : guest_resolve(step, guest, &guest);
+            guest_kept(now, now_count, guest) ? VERDICT_OK : guest_resolve(step, guest, &guest);
         if (verdict != VERDICT_OK) {
             return verdict;
         }
@@ -83,8 +83,8 @@ enum verdict decide_access_guests(struct step *step, const struct pool_spec *now
         guests[at] = guest;
         count++;
     }
-    spec->guests = guests;
-    spec->guest_count = count;
+    *names = guests;
+    *name_count = count;
     return VERDICT_OK;
 }
 

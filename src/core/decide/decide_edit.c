@@ -60,11 +60,11 @@ static enum verdict edit_request(struct step *step, const struct task_edit *edit
         *ret = *now;
     }
     if (edit->fields & TASK_EDIT_node_labels) {
-        const bool image = label_marks_image_drop(ret);
+        const uint32_t own = label_marks_own_drop(ret, LABEL_OWN_ALL);
         memset(ret->labels, 0, sizeof ret->labels);
         ret->label_count = label_marks(spec->node_labels, spec->node_label_count, ret->labels);
-        if (image && !label_marks_image_add(ret)) {
-            return step_refuse_limit(step, "node_labels", TASK_LABELS_MAX - 1);
+        if (!label_marks_own_add(ret, own)) {
+            return step_refuse_limit(step, "node_labels", TASK_LABELS_MAX - LABEL_OWN_COUNT);
         }
     }
     if (verdict == VERDICT_OK && edit->fields & TASK_EDIT_avoid) {
@@ -156,7 +156,7 @@ static enum verdict edit_place(struct step *step, const struct task *task,
 /* Does the pool after the edit take the task of the project after the edit? An edit of the project of a task whose pool is gone is
  * allowed. */
 static enum verdict edit_admitted(struct step *step, const struct task *task,
-                                  const struct fact *fact)
+                                  const struct task_spec *spec, const struct fact *fact)
 {
     const pool_id next = task->pool_next.v != 0 ? task->pool_next : task->pool;
     const bool moves = fact->task_edited.edit.fields & TASK_EDIT_pools;
@@ -164,10 +164,14 @@ static enum verdict edit_admitted(struct step *step, const struct task *task,
         return VERDICT_OK;
     }
     const struct pool *pool = query_pool(step->core, moves ? fact->task_edited.pool : next);
-    const account_id project = fact->task_edited.account;
-    return pool == NULL ? VERDICT_OK
-                        : decide_submit_accepts(step, pool, task->kind,
-                                                project.v != 0 ? project : task->account);
+    const account_id next_project = fact->task_edited.account;
+    const account_id project = next_project.v != 0 ? next_project : task->account;
+    uint32_t needs = 0; /* a node that lacks these refuses the start */
+    if (pool == NULL) {
+        return VERDICT_OK;
+    }
+    const enum verdict verdict = decide_submit_accepts(step, pool, task->kind, project);
+    return verdict == VERDICT_OK ? decide_network_task(step, spec, project, pool, &needs) : verdict;
 }
 
 static enum reason_code edit_hindrance(const struct core *core, const struct task *task,
@@ -208,7 +212,7 @@ enum verdict decide_edit(struct step *step)
         verdict = edit_place(step, task, &spec, &would);
     }
     if (verdict == VERDICT_OK && edit->fields & (TASK_EDIT_pools | TASK_EDIT_project)) {
-        verdict = edit_admitted(step, task, &would);
+        verdict = edit_admitted(step, task, &spec, &would);
     }
     if (verdict != VERDICT_OK || edit->fields == 0) {
         return verdict;

@@ -6,6 +6,7 @@
 #include "core/decide/decide.h"
 #include "core/decide/step.h"
 #include "core/model/form.h"
+#include "core/model/label.h"
 #include "core/model/pool.h"
 #include "core/model/reason.h"
 #include "core/model/resource.h"
@@ -34,12 +35,16 @@ static enum verdict group_resolve(struct step *step, const struct task_spec *spe
                                                : group->node_labels[i - spec->node_label_count];
     }
     struct task_spec asks = group->asks != NULL ? *group->asks : *spec;
-    asks.image = spec->image;
     asks.avoid = spec->avoid;
     asks.avoid_count = spec->avoid_count;
     asks.node_labels = labels;
     asks.node_label_count = label_count;
-    return decide_submit_request(step, &asks, ret);
+    struct request task = *own;
+    const uint32_t needs = label_marks_own_drop(&task, LABEL_OWN_ALL);
+    const enum verdict verdict = decide_submit_request(step, &asks, ret);
+    return verdict == VERDICT_OK && !label_marks_own_add(ret, needs)
+               ? step_refuse_limit(step, "node_labels", TASK_LABELS_MAX - LABEL_OWN_COUNT)
+               : verdict;
 }
 
 enum verdict decide_form_resolve(struct step *step, const struct task_spec *spec,

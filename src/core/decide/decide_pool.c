@@ -54,7 +54,10 @@ enum verdict decide_pool_create(struct step *step)
     }
     enum verdict verdict = decide_flavor_pool(step, NULL, spec);
     if (verdict == VERDICT_OK) {
-        verdict = decide_access_guests(step, NULL, spec);
+        verdict = decide_network_named(step, spec->network);
+    }
+    if (verdict == VERDICT_OK) {
+        verdict = decide_access_guests(step, NULL, 0, &spec->guests, &spec->guest_count);
     }
     if (verdict != VERDICT_OK) {
         return verdict;
@@ -116,7 +119,11 @@ enum verdict decide_pool_edit(struct step *step)
          strcmp(now.ec2_endpoint, spec->ec2_endpoint) != 0)) {
         return decide_pool_in_use(step, pool, pool->launch_count); /* the machines are there */
     }
-    const enum verdict named = decide_access_guests(step, &now, spec);
+    enum verdict named =
+        decide_access_guests(step, now.guests, now.guest_count, &spec->guests, &spec->guest_count);
+    if (named == VERDICT_OK) {
+        named = decide_network_named(step, spec->network);
+    }
     if (named != VERDICT_OK) {
         return named;
     }

@@ -175,8 +175,8 @@ enum verdict decide_submit_request(struct step *step, const struct task_spec *sp
     must(spec->node_label_count <= TASK_LABELS_MAX);
     ret->label_count = label_marks(spec->node_labels, spec->node_label_count, ret->labels);
     const bool image = spec->image != NULL && spec->image[0] != '\0';
-    if (image && !label_marks_image_add(ret)) {
-        return step_refuse_limit(step, "node_labels", TASK_LABELS_MAX - 1);
+    if (image && !label_marks_own_add(ret, LABEL_OWN_IMAGE)) {
+        return step_refuse_limit(step, "node_labels", TASK_LABELS_MAX - LABEL_OWN_COUNT);
     }
     return named == VERDICT_OK ? decide_submit_avoid(step, spec->avoid, spec->avoid_count, ret)
                                : named;
@@ -361,7 +361,7 @@ static enum verdict submit_one(struct task_submission *submit, const struct task
         verdict = decide_submit_accepts(step, pool, spec->kind, account);
     }
     if (verdict == VERDICT_OK) {
-        verdict = decide_submit_request(step, spec, request);
+        verdict = decide_network_request(step, spec, account, pool, request);
     }
     if (verdict == VERDICT_OK && spec->pool_count > 1) {
         pool = decide_fallback_first(step, spec, account, request);

@@ -46,6 +46,11 @@ typedef struct flavor_id {
     uint32_t v;
 } flavor_id;
 
+/* Of a named network. */
+typedef struct network_id {
+    uint32_t v;
+} network_id;
+
 /* Of a node that a provider was asked for. */
 typedef struct launch_id {
     uint64_t v;

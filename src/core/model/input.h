@@ -50,9 +50,11 @@ enum input_type {
     INPUT_POOL_RESTORE, /* a closed or deleted pool is open again */
     INPUT_POOL_SCALE,   /* the size of a pool with a provider changes, or nodes are to leave it */
     INPUT_POOL_REPLACE, /* all nodes of a pool with a provider are replaced, some at a time */
+    INPUT_NETWORK_SET,
+    INPUT_NETWORK_DELETE,
 };
 
-enum { INPUT_TYPE_COUNT = INPUT_POOL_REPLACE + 1 };
+enum { INPUT_TYPE_COUNT = INPUT_NETWORK_DELETE + 1 };
 
 enum report_type {
     REPORT_STARTED,
@@ -190,6 +192,11 @@ struct input {
             /* the whole definition of the flavor, also the fields that do not change */
             const struct flavor_spec *spec;
         } flavor;
+        struct {
+            network_id network; /* 0: a new network is created */
+            /* the whole definition of the network, also the fields that do not change */
+            const struct network_spec *spec;
+        } network;
         struct {
             const char *pools[POOL_DEFAULT_COUNT]; /* names of pools that exist */
         } defaults;

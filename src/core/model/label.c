@@ -55,9 +55,16 @@ uint32_t label_marks(const struct label *labels, uint32_t count, struct label_ma
     return marks;
 }
 
-bool label_marks_image_drop(struct request *request)
+static struct label_mark own_mark(uint32_t own)
 {
-    const struct label_mark mark = label_mark_of(LABEL_CONTAINERS, LABEL_CONTAINERS_YES);
+    const char *key = own == LABEL_OWN_IMAGE     ? LABEL_CONTAINERS
+                      : own == LABEL_OWN_NETWORK ? LABEL_NETWORKS
+                                                 : LABEL_OUTBOUND;
+    return label_mark_of(key, LABEL_OWN_YES);
+}
+
+static bool mark_drop(struct request *request, struct label_mark mark)
+{
     for (uint32_t i = 0; i < request->label_count; i++) {
         if (label_mark_compare(request->labels[i], mark) == 0) {
             request->label_count--;
@@ -70,10 +77,18 @@ bool label_marks_image_drop(struct request *request)
     return false;
 }
 
-bool label_marks_image_add(struct request *request)
+uint32_t label_marks_own_drop(struct request *request, uint32_t own)
 {
-    const struct label_mark mark = label_mark_of(LABEL_CONTAINERS, LABEL_CONTAINERS_YES);
-    (void)label_marks_image_drop(request);
+    uint32_t had = 0;
+    for (uint32_t bit = 1; bit < LABEL_OWN_ALL; bit <<= 1) {
+        had |= (own & bit) != 0 && mark_drop(request, own_mark(bit)) ? bit : 0;
+    }
+    return had;
+}
+
+static bool mark_add(struct request *request, struct label_mark mark)
+{
+    (void)mark_drop(request, mark);
     if (request->label_count >= TASK_LABELS_MAX) {
         return false;
     }
@@ -83,6 +98,15 @@ bool label_marks_image_add(struct request *request)
     }
     request->labels[at] = mark;
     return true;
+}
+
+bool label_marks_own_add(struct request *request, uint32_t own)
+{
+    bool room = true;
+    for (uint32_t bit = 1; bit < LABEL_OWN_ALL; bit <<= 1) {
+        room &= (own & bit) == 0 || mark_add(request, own_mark(bit));
+    }
+    return room;
 }
 
 struct blob *label_marks_blob(const struct label *labels, uint32_t count)

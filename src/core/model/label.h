@@ -24,14 +24,24 @@ struct blob *label_marks_blob(const struct label *labels, uint32_t count);
 /* Does a node with these marks have every label that the request requires? */
 bool label_marks_cover(const struct blob *marks, const struct request *request);
 
-/* The label of a node that runs containers. A task with an image requires the label. */
+/* Labels by which a node says what it can do. A task that needs this requires the label: a task with an image, in a
+ * network other than the node's own, and in a named network with a way out. */
 #define LABEL_CONTAINERS "containers"
-#define LABEL_CONTAINERS_YES "yes"
+#define LABEL_NETWORKS "networks"
+#define LABEL_OUTBOUND "outbound"
+#define LABEL_OWN_YES "yes"
+enum {
+    LABEL_OWN_IMAGE = 1,
+    LABEL_OWN_NETWORK = 2,
+    LABEL_OWN_OUTBOUND = 4,
+    LABEL_OWN_ALL = 7,
+    LABEL_OWN_COUNT = 3
+};
 
-/* Adds the mark of that label to a request, where the request has room. False: the request has no room. */
-bool label_marks_image_add(struct request *request);
-/* Takes the mark away. False: the request does not have the mark. */
-bool label_marks_image_drop(struct request *request);
+/* Adds the marks of these labels to a request, where the request has room. False: the request has no room. */
+bool label_marks_own_add(struct request *request, uint32_t own);
+/* Takes these marks away. The result: those that the request had. */
+uint32_t label_marks_own_drop(struct request *request, uint32_t own);
 
 /* Are all marks of the blob `few` among the marks of the blob `many`? */
 bool label_marks_within(const struct blob *few, const struct blob *many);

@@ -136,6 +136,14 @@ static const char *const reason_names[REASON_COUNT] = {
     [REASON_FLAVOR_REGION] = "flavor-region",
     [REASON_UNKNOWN_ZONE] = "unknown-zone",
     [REASON_FLAVOR_SUBNETS] = "flavor-subnets",
+    [REASON_UNKNOWN_NETWORK] = "unknown-network",
+    [REASON_NETWORK_RANGE] = "network-range",
+    [REASON_NETWORK_OF_POOLS] = "network-of-pools",
+    [REASON_NETWORK_OF_TASKS] = "network-of-tasks",
+    [REASON_NETWORK_OF_POOL] = "network-of-pool",
+    [REASON_NETWORK_GUEST] = "network-guest",
+    [REASON_NO_NETWORK] = "no-network",
+    [REASON_NO_OUTBOUND] = "no-outbound",
     [REASON_NODE_BUSY] = "node-busy",
 };
 

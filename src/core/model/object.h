@@ -83,6 +83,11 @@ enum {
 #include "core/model/flavor_fields.def"
 };
 #undef FIELD
+#define FIELD(id, kept, tag, change, place, flag) NETWORK_FIELD_##id,
+enum {
+#include "core/model/network_fields.def"
+};
+#undef FIELD
 #define FIELD(id, kept, tag, change, place, flag) QUOTA_FIELD_##id,
 enum {
 #include "core/model/quota_fields.def"
@@ -95,6 +100,7 @@ extern const struct object_field node_object_fields[];
 extern const struct object_field account_object_fields[];
 extern const struct object_field quota_object_fields[];
 extern const struct object_field flavor_object_fields[];
+extern const struct object_field network_object_fields[];
 
 extern const struct object task_object;    /* struct task_spec */
 extern const struct object pool_object;    /* struct pool_spec */
@@ -102,6 +108,7 @@ extern const struct object node_object;    /* struct node_spec */
 extern const struct object account_object; /* struct account_spec */
 extern const struct object quota_object;   /* struct quota_rules */
 extern const struct object flavor_object;  /* struct flavor_spec */
+extern const struct object network_object; /* struct network_spec */
 
 /* Sets every field to its default and the rest of the struct to 0. */
 void object_init(const struct object *object, void *spec);

@@ -4,6 +4,7 @@
 
 #include "base/amount.h"
 #include "core/model/flavor.h"
+#include "core/model/network.h"
 #include "core/model/object.h"
 #include "core/model/quota.h"
 #include "core/model/names.h"
@@ -98,6 +99,12 @@ const struct object_field flavor_object_fields[] = {
 };
 #undef OBJECT
 
+#define OBJECT struct network_spec
+const struct object_field network_object_fields[] = {
+#include "core/model/network_fields.def"
+};
+#undef OBJECT
+
 #define TABLE(rows, object)                                                                        \
     {                                                                                              \
         (rows), sizeof(rows) / sizeof(rows)[0], sizeof(object)                                     \
@@ -108,6 +115,7 @@ const struct object node_object = TABLE(node_object_fields, struct node_spec);
 const struct object account_object = TABLE(account_object_fields, struct account_spec);
 const struct object quota_object = TABLE(quota_object_fields, struct quota_rules);
 const struct object flavor_object = TABLE(flavor_object_fields, struct flavor_spec);
+const struct object network_object = TABLE(network_object_fields, struct network_spec);
 
 const char *objects_switch_name(unsigned off)
 {

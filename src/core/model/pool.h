@@ -132,6 +132,7 @@ struct pool {
     int64_t launch_retry_ms; /* no launch is asked for before this moment */
     int64_t shrink_ms;       /* a node may go at this moment; 0: no node may go */
     flavor_id flavor;        /* says what each node has; 0: `node_slots` and its neighbours do */
+    network_id network;      /* of all the pool's tasks (network.h); 0: each task may say its own */
     uint32_t sold_nodes;     /* nodes that the pool waits for, because its flavor is sold out */
     uint32_t sold_zones;     /* a bit for each zone of the flavor in whose line the pool stands */
     uint32_t zoned;          /* the pool has a number of nodes for each zone of its flavor: */

@@ -132,8 +132,17 @@ enum reason_code {
     REASON_FLAVOR_REGION,  /* flavor `text` is the flavor of `pool`, which is in another region */
     REASON_FLAVOR_SUBNETS, /* flavor `text` has zones, and the pool names subnets */
     REASON_UNKNOWN_ZONE, /* the pool (`pool`; 0: a new one) has nodes in zone `text`, which its flavor does not have */
+    /* refusals about networks */
+    REASON_UNKNOWN_NETWORK, /* there is no network `text` */
+    REASON_NETWORK_RANGE,   /* the range has addresses of network `text` */
+    REASON_NETWORK_OF_POOLS, /* `pool` has network `text`, and so have others: `need` pools and tasks in all */
+    REASON_NETWORK_OF_TASKS, /* `task` has network `text`, and so have others: `need` tasks in all */
+    REASON_NETWORK_OF_POOL,  /* tasks of `pool` are in network `text` and no other */
+    REASON_NETWORK_GUEST,    /* network `text` is not for the project `account` */
+    REASON_NO_NETWORK,       /* no node that could run the task makes networks */
+    REASON_NO_OUTBOUND,      /* no node that could run the task lets networks out */
 };
-enum { REASON_COUNT = REASON_UNKNOWN_ZONE + 1 };
+enum { REASON_COUNT = REASON_NO_OUTBOUND + 1 };
 
 struct reason {
     enum reason_code code;

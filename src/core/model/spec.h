@@ -128,6 +128,8 @@ struct task_spec {
     const char *description;     /* free text */
     const char *upload;          /* the digest of an archive for the job directory; "": none */
     const char *const *mounts;   /* of a container: "SOURCE:TARGET", "SOURCE:TARGET:rw" */
+    const char *
+        network; /* "host", "isolated" or the name of a network; "": the pool's, else the node's own */
     uint32_t mount_count;
     const char *annotation; /* what a client keeps with the task; Weir gives it back as it is */
     enum restart restart;
@@ -235,6 +237,8 @@ struct pool_spec {
     int64_t node_cpu_milli;
     int64_t node_memory_bytes;
     const char *flavor; /* the name of a flavor, which says what each node has; "": none */
+    const char *
+        network; /* of all its tasks: "host", "isolated" or a name; "": each task may say its own */
     /* a node whose agent names no pool belongs to the first pool whose labels here the node has; none: no node
      * belongs to the pool by its labels */
     const struct label *selector;

@@ -86,6 +86,22 @@ void spec_codec_flavor_decode(struct bytes_reader *in, struct arena *arena, stru
     }
 }
 
+void spec_codec_network_encode(const struct network_spec *spec, struct buf *out)
+{
+    object_encode(&network_object, spec, out);
+}
+
+void spec_codec_network_decode(struct bytes_reader *in, struct arena *arena,
+                               struct network_spec *ret)
+{
+    const char *limit;
+    int64_t max;
+    object_decode(&network_object, OBJECT_WHOLE, in, arena, ret);
+    if (!in->bad && !spec_limits_network(ret, &limit, &max)) {
+        codec_bad(in);
+    }
+}
+
 void spec_codec_quota_encode(const struct quota_row *row, struct buf *out)
 {
     object_encode(&quota_object, &row->rules, out);

@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "core/model/account.h"
 #include "core/model/flavor.h"
+#include "core/model/network.h"
 #include "core/model/quota.h"
 #include "core/model/spec.h"
 
@@ -19,6 +20,7 @@ void spec_codec_node_encode(const struct node_spec *spec, struct buf *out);
 void spec_codec_account_encode(const struct account_spec *spec,
                                struct buf *out); /* the parent is not written */
 void spec_codec_flavor_encode(const struct flavor_spec *spec, struct buf *out);
+void spec_codec_network_encode(const struct network_spec *spec, struct buf *out);
 void spec_codec_quota_encode(const struct quota_row *row, struct buf *out);
 
 /* Reading checks every field against limits.h. A field out of bounds marks the reader bad. All pointers of
@@ -29,6 +31,8 @@ void spec_codec_account_decode(struct bytes_reader *in, struct arena *arena,
                                struct account_spec *ret);
 void spec_codec_flavor_decode(struct bytes_reader *in, struct arena *arena,
                               struct flavor_spec *ret);
+void spec_codec_network_decode(struct bytes_reader *in, struct arena *arena,
+                               struct network_spec *ret);
 void spec_codec_node_decode(struct bytes_reader *in, struct arena *arena, struct node_spec *ret);
 
 /* Reads a pool of version 1, as facts and states had it before pools had policies. Fields that version 1

@@ -189,6 +189,17 @@ bool spec_limits_flavor(const struct flavor_spec *spec, const char **ret_limit, 
     return true;
 }
 
+bool spec_limits_network(const struct network_spec *spec, const char **ret_limit, int64_t *ret_max)
+{
+    struct network_range range;
+    if (!object_bounded(&network_object, spec, ret_limit, ret_max)) {
+        return false;
+    }
+    *ret_limit = "bits of a range like 10.77.0.0/24, with the first address in front";
+    *ret_max = NETWORK_RANGE_BITS_MAX;
+    return network_range_read(spec->range, &range);
+}
+
 bool spec_limits_account(const struct account_spec *spec, const char **ret_limit, int64_t *ret_max)
 {
     return object_bounded(&account_object, spec, ret_limit, ret_max);

@@ -4,6 +4,7 @@
 
 #include "core/model/account.h"
 #include "core/model/flavor.h"
+#include "core/model/network.h"
 #include "core/model/spec.h"
 
 #include <stdbool.h>
@@ -16,4 +17,5 @@ bool spec_limits_pool(const struct pool_spec *spec, const char **ret_limit, int6
 bool spec_limits_levels_differ(const struct pool_spec *spec); /* each level named, none twice */
 bool spec_limits_account(const struct account_spec *spec, const char **ret_limit, int64_t *ret_max);
 bool spec_limits_flavor(const struct flavor_spec *spec, const char **ret_limit, int64_t *ret_max);
+bool spec_limits_network(const struct network_spec *spec, const char **ret_limit, int64_t *ret_max);
 bool spec_limits_node(const struct node_spec *spec, const char **ret_limit, int64_t *ret_max);

@@ -66,7 +66,8 @@ struct task {
     pool_id pool_next;
     account_id account; /* the task's project */
     user_id user;
-    shape_id shape; /* request and form of the task, shared with equal tasks */
+    shape_id shape;     /* request and form of the task, shared with equal tasks */
+    network_id network; /* that the task names (network.h); 0: none */
     uint32_t priority;
     uint32_t max_retries;
     uint32_t max_losses;

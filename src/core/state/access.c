@@ -31,8 +31,7 @@ const char *access_guest(const char *entry, enum account_kind *ret_kind)
                : ""; /* only damaged bytes have such an entry */
 }
 
-/* Does the entry name the project, or a department around it? */
-static bool guest_is(const struct core *core, const char *entry, account_id project)
+bool access_guest_is(const struct core *core, const char *entry, account_id project)
 {
     enum account_kind kind;
     const char *name = access_guest(entry, &kind);
@@ -55,7 +54,7 @@ static bool project_admitted(const struct core *core, const struct pool *pool, a
 {
     const struct str names = blob_bytes(pool->guests);
     for (const char *entry = names.p; entry < names.p + names.len; entry += strlen(entry) + 1) {
-        if (guest_is(core, entry, project)) {
+        if (access_guest_is(core, entry, project)) {
             return true;
         }
     }
@@ -91,7 +90,7 @@ bool access_spec_admits(const struct core *core, const struct pool_spec *spec,
 {
     bool admitted = spec->access != ACCESS_DEDICATED;
     for (uint32_t i = 0; i < spec->guest_count && !admitted; i++) {
-        admitted = guest_is(core, spec->guests[i], task->account);
+        admitted = access_guest_is(core, spec->guests[i], task->account);
     }
     return admitted && kind_accepted(spec->accepts, (enum task_kind)task->kind);
 }

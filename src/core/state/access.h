@@ -32,6 +32,9 @@ bool access_spec_admits(const struct core *core, const struct pool_spec *spec,
 /* The name in an entry of `guests` behind its slash, and its kind; "": the entry has no kind in front. */
 const char *access_guest(const char *entry, enum account_kind *ret_kind);
 
+/* Does the entry name the project, or a department around it? */
+bool access_guest_is(const struct core *core, const char *entry, account_id project);
+
 /* Judges a task whose pool or project has changed. The row of the task is open. */
 void access_task_set(const struct core *core, struct task *task);
 

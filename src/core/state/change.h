@@ -136,7 +136,7 @@ void change_task_give_up(struct core *core, struct task *task, enum end_cause ca
 void change_task_waiting_from(const struct core *core, struct task *task, uint32_t from);
 
 /* Sets the blob of the task from a spec, and the members of the row that repeat fields of the spec. */
-void change_task_spec_set(struct task *task, const struct task_spec *spec);
+void change_task_spec_set(const struct core *core, struct task *task, const struct task_spec *spec);
 
 /* One more (one less) task has this request and form. The shape's row is made for the first task and removed
  * with the last task. */
@@ -167,6 +167,11 @@ void change_node_release(struct node *node, const struct instance *instance,
 
 /* Computes all free amounts of a node from its totals and the instances on it. */
 void change_node_recount(const struct core *core, struct node *node);
+
+/* ---- networks: the facts of that name ---- */
+
+void change_network_set(struct core *core, const struct fact *fact);
+void change_network_delete(struct core *core, const struct fact *fact);
 
 /* ---- flavors ---- */
 

@@ -215,6 +215,7 @@ static void provider_set(struct core *core, struct pool *pool, const struct pool
     pool->node_memory_bytes = spec->node_memory_bytes;
     change_flavor_pool_set(core, pool, spec->flavor != NULL ? spec->flavor : "");
     change_flavor_pool_zones(core, pool, spec);
+    pool->network = query_network_said(core, spec->network);
     pool->grow_period_ms = spec->grow_period_ms;
     pool->spare_nodes = spec->spare_nodes;
     elastic_joined(core, pool->id);

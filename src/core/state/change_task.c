@@ -384,7 +384,7 @@ void change_task_ends_moved(struct core *core, const struct task *task)
     }
 }
 
-void change_task_spec_set(struct task *task, const struct task_spec *spec)
+void change_task_spec_set(const struct core *core, struct task *task, const struct task_spec *spec)
 {
     struct buf text;
     buf_init(&text, TASK_SPEC_STORED_MAX);
@@ -394,6 +394,7 @@ void change_task_spec_set(struct task *task, const struct task_spec *spec)
     task->spec = blob_new(text.data, text.len);
     buf_done(&text);
     task->name_hash = lengths_name_hash(spec->name != NULL ? spec->name : "");
+    task->network = query_network_said(core, spec->network);
     task->kind = (uint8_t)spec->kind;
     task->array_first = spec->array_first;
     task->gang = spec->gang;

@@ -16,6 +16,7 @@
 #include "core/model/claim.h"
 #include "core/model/fallback.h"
 #include "core/model/flavor.h"
+#include "core/model/network.h"
 #include "core/model/form.h"
 #include "core/model/ids.h"
 #include "core/model/input.h"
@@ -291,6 +292,13 @@ struct fact {
         struct {
             flavor_id flavor;
         } flavor_deleted;
+        struct {
+            network_id network;
+            const struct network_spec *spec;
+        } network_set;
+        struct {
+            network_id network;
+        } network_deleted;
         struct {
             pool_id pool;
             uint32_t

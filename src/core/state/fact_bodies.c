@@ -53,6 +53,8 @@ OBJECT(account_spec, account_set.spec, spec_codec_account_encode,
        spec_codec_account_decode(in, arena, made))
 OBJECT(flavor_spec, flavor_set.spec, spec_codec_flavor_encode,
        spec_codec_flavor_decode(in, arena, made))
+OBJECT(network_spec, network_set.spec, spec_codec_network_encode,
+       spec_codec_network_decode(in, arena, made))
 OBJECT(quota_row, quota_set.row, spec_codec_quota_encode,
        spec_codec_quota_decode(in, RESOURCES_MAX, made))
 

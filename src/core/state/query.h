@@ -6,6 +6,7 @@
 #include "core/model/account.h"
 #include "core/model/claim.h"
 #include "core/model/flavor.h"
+#include "core/model/network.h"
 #include "core/model/ids.h"
 #include "core/model/launch.h"
 #include "core/model/node.h"
@@ -116,6 +117,23 @@ uint32_t query_resource_count(const struct core *core);
 /* How an archived task ended: TASK_COMPLETED, FAILED, KILLED or UNKNOWN. TASK_PENDING: the task never existed
  * or is not archived. */
 enum task_state query_task_outcome(const struct core *core, task_id id);
+
+/* ---- networks ---- */
+
+const struct network *query_network(const struct core *core,
+                                    network_id id); /* NULL: there is none */
+const struct network *query_network_named(const struct core *core, const char *name);
+const struct network *query_network_next(const struct core *core, network_id after); /* by id */
+const char *query_network_name(const struct core *core, network_id id); /* "" for none */
+void query_network_spec(const struct core *core, network_id id, struct arena *arena,
+                        struct network_spec *ret);
+/* The network that a pool or a task names; 0: "" or NULL. */
+network_id query_network_said(const struct core *core, const char *name);
+/* The network in which the task runs: its pool's, else its own, else the node's. */
+network_id query_network_of(const struct core *core, const struct task *task);
+/* How many pools and tasks name the network, and the first of each; 0: none. */
+uint32_t query_network_uses(const struct core *core, network_id id, pool_id *ret_pool,
+                            task_id *ret_task);
 
 /* ---- flavors ---- */
 

@@ -8,6 +8,7 @@
 #include "core/model/claim.h"
 #include "core/model/fallback.h"
 #include "core/model/flavor.h"
+#include "core/model/network.h"
 #include "core/model/launch.h"
 #include "core/model/length.h"
 #include "core/model/node.h"
@@ -152,15 +153,26 @@ static void flavor_row_unref(void *row)
     blob_unref(((struct flavor *)row)->zone_names);
 }
 
+static void network_row_ref(void *row)
+{
+    (void)blob_ref(((struct network *)row)->text);
+}
+
+static void network_row_unref(void *row)
+{
+    blob_unref(((struct network *)row)->text);
+}
+
 static const struct table_hooks launch_hooks = {launch_row_ref, launch_row_unref};
 static const struct table_hooks flavor_hooks = {flavor_row_ref, flavor_row_unref};
+static const struct table_hooks network_hooks = {network_row_ref, network_row_unref};
 static const struct table_hooks domain_hooks = {domain_row_ref, domain_row_unref};
 static const struct table_hooks shape_hooks = {shape_row_ref, shape_row_unref};
 static const struct table_hooks account_hooks = {account_row_ref, account_row_unref};
 static const struct table_hooks user_hooks = {user_row_ref, user_row_unref};
 
 /* All tables, for what is done to each. */
-enum { TABLE_COUNT = 22 };
+enum { TABLE_COUNT = 23 };
 static void tables_of(struct core *core, struct table *ret[TABLE_COUNT])
 {
     struct table *tables[TABLE_COUNT] = {
@@ -168,7 +180,7 @@ static void tables_of(struct core *core, struct table *ret[TABLE_COUNT])
         &core->keys,    &core->outcomes,    &core->accounts, &core->quotas,    &core->usages,
         &core->users,   &core->user_usages, &core->claims,   &core->histories, &core->evictions,
         &core->domains, &core->typicals,    &core->lengths,  &core->launches,  &core->fallbacks,
-        &core->entries, &core->flavors};
+        &core->entries, &core->flavors,     &core->networks};
     memcpy(ret, tables, sizeof tables);
 }
 
@@ -206,6 +218,7 @@ struct core *state_new(void)
     table_init(&core->histories, sizeof(struct history_row), CHUNK_HISTORIES, NULL);
     table_init(&core->launches, sizeof(struct launch), CHUNK_KEYS, &launch_hooks);
     table_init(&core->flavors, sizeof(struct flavor), CHUNK_FLAVORS, &flavor_hooks);
+    table_init(&core->networks, sizeof(struct network), CHUNK_FLAVORS, &network_hooks);
     table_init(&core->domains, sizeof(struct domain), CHUNK_USERS, &domain_hooks);
     table_init(&core->users, sizeof(struct user_row), CHUNK_USERS, &user_hooks);
     table_init(&core->user_usages, sizeof(struct user_usage), CHUNK_USER_USAGES, NULL);

@@ -1,16 +1,17 @@
 /* state_codec.c - the sections of a stored state, and what their files share.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/model/account.h"
+#include "core/model/network.h"
 #include "core/state/state_codec.h"
 
 const struct state_section *const state_codec_sections[STATE_SECTION_COUNT] = {
-    &state_codec_flavor,        &state_codec_pool,         &state_codec_account,
-    &state_codec_account_quota, &state_codec_node,         &state_codec_node_shape,
-    &state_codec_task,          &state_codec_task_key,     &state_codec_task_outcome,
-    &state_codec_claim,         &state_codec_pool_history, &state_codec_claim_eviction,
-    &state_codec_pool_typical,  &state_codec_task_length,  &state_codec_launch_defaults,
-    &state_codec_launch,        &state_codec_fallback,     &state_codec_fallback_surplus,
-    &state_codec_pool_reserved,
+    &state_codec_network,          &state_codec_flavor,        &state_codec_pool,
+    &state_codec_account,          &state_codec_account_quota, &state_codec_node,
+    &state_codec_node_shape,       &state_codec_task,          &state_codec_task_key,
+    &state_codec_task_outcome,     &state_codec_claim,         &state_codec_pool_history,
+    &state_codec_claim_eviction,   &state_codec_pool_typical,  &state_codec_task_length,
+    &state_codec_launch_defaults,  &state_codec_launch,        &state_codec_fallback,
+    &state_codec_fallback_surplus, &state_codec_pool_reserved,
 };
 
 #define NUMBER(member, most, ...) STATE_FIELD(struct core, UINT, member, 0, most, __VA_ARGS__)
@@ -38,6 +39,7 @@ static const struct record_field numbers[] = {
     NUMBER(task_counts[TASK_UNKNOWN], STATE_ROW_MAX),
     NUMBER(launches.last, STATE_ROW_MAX, .since = STATE_VERSION_GROWTH),
     NUMBER(flavors.last, UINT32_MAX, .since = STATE_VERSION_POOLS),
+    NUMBER(networks.last, NETWORK_ROW_LAST, .since = STATE_VERSION_NETWORKS),
 };
 const struct record_table state_codec_numbers = RECORD_TABLE(struct core, numbers);
 

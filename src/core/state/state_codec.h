@@ -46,7 +46,8 @@ enum {
     STATE_VERSION_ZONES =
         16, /* zones in whose lines pools stand, when pools last grew, spare nodes */
     STATE_VERSION_RESTARTS = 17, /* starts in a row of instances that end */
-    STATE_VERSION = 17,
+    STATE_VERSION_NETWORKS = 18, /* named networks */
+    STATE_VERSION = 18,
 };
 
 /* Far above any row number that is ever given, and far below the numbers whose sums could wrap. */
@@ -111,10 +112,10 @@ extern const struct state_section state_codec_pool, state_codec_pool_history,
     state_codec_account_quota, state_codec_node, state_codec_node_shape, state_codec_task,
     state_codec_task_key, state_codec_task_outcome, state_codec_task_length, state_codec_claim,
     state_codec_claim_eviction, state_codec_launch, state_codec_launch_defaults,
-    state_codec_fallback, state_codec_fallback_surplus, state_codec_flavor;
+    state_codec_fallback, state_codec_fallback_surplus, state_codec_flavor, state_codec_network;
 
 /* All sections. Each section refers only to rows of earlier sections. */
-enum { STATE_SECTION_COUNT = 19 };
+enum { STATE_SECTION_COUNT = 20 };
 extern const struct state_section *const state_codec_sections[STATE_SECTION_COUNT];
 
 /* Members of struct core in the head of the bytes: first state_codec_head, then the highest row numbers given

@@ -321,7 +321,7 @@ static bool task_spec_get(struct state_reader *r, struct task *task, struct task
     if (!bytes_reader_ok(&in)) {
         return false;
     }
-    change_task_spec_set(task, ret); /* the blob in the form of the newest version */
+    change_task_spec_set(r->core, task, ret); /* the blob in the form of the newest version */
     task->instance_count = ret->instances;
     task->min_count = ret->gang && ret->min_instances > 0 ? ret->min_instances : ret->instances;
     return true;
@@ -339,7 +339,7 @@ static bool edits_settled(const struct state_reader *r, struct task *task, struc
     spec->max_retries = task->max_retries;
     spec->time_limit_ms = task->time_limit_ms;
     spec->grace_ms = task->grace_ms;
-    change_task_spec_set(task, spec);
+    change_task_spec_set(r->core, task, spec);
     return r->version < STATE_VERSION_GROWTH;
 }
 

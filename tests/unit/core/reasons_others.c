@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "reasons_others.h"
 
+#include "core/model/label.h"
 #include "core/model/object.h"
 #include "reason_rig.h"
 
@@ -454,6 +455,99 @@ void flavors_that_cannot_be_had(void **state)
     flavor.slots = 3;
     struct input edit = {.type = INPUT_FLAVOR_SET, .flavor = {.flavor = id, .spec = &flavor}};
     assert_int_equal(refuses(&org, edit, REASON_FLAVOR_FIXED).need, 1);
+    org_done(&org);
+}
+
+/* ---- networks ---- */
+
+static struct network_spec network_make(struct org *org, const char *name, const char *range)
+{
+    struct network_spec spec;
+    object_init(&network_object, &spec);
+    spec.name = name;
+    spec.range = range;
+    struct input in = {.type = INPUT_NETWORK_SET, .network = {.spec = &spec}};
+    assert_int_equal(rig_do(&org->rig, in), VERDICT_OK);
+    return spec;
+}
+
+static struct input submission_of(struct task_spec *spec, const char *network)
+{
+    *spec = rig_spec();
+    spec->network = network;
+    return (struct input){.type = INPUT_TASK_SUBMIT, .submit = {.specs = spec, .count = 1}};
+}
+
+static void node_labels(struct org *org, const struct label *labels, uint32_t count)
+{
+    const struct node_edit edit = {
+        .fields = NODE_EDIT_LABELS, .labels = labels, .label_count = count};
+    struct input in = {.type = INPUT_NODE_EDIT, .node = {.node = {1}, .edit = &edit}};
+    assert_int_equal(rig_do(&org->rig, in), VERDICT_OK);
+}
+
+void networks_that_tasks_cannot_have(void **state)
+{
+    (void)state;
+    static const char *const guests[] = {"project/vision"};
+    static const struct label able[] = {{LABEL_NETWORKS, LABEL_OWN_YES},
+                                        {LABEL_OUTBOUND, LABEL_OWN_YES}};
+    struct org org;
+    struct task_spec spec;
+    org_init(&org);
+    org_nodes(&org, 1, 2);
+    (void)refuses(&org, submission_of(&spec, "lab"), REASON_UNKNOWN_NETWORK);
+    struct network_spec lab = network_make(&org, "lab", "10.77.0.0/24");
+    const network_id id = query_network_named(org.rig.core, "lab")->id;
+    struct input edit = {.type = INPUT_NETWORK_SET, .network = {.network = id, .spec = &lab}};
+    lab.guests = guests;
+    lab.guest_count = 1;
+    (void)refuses(&org, edit, REASON_UNKNOWN_GUEST);
+    (void)org_add(&org, ACCOUNT_PROJECT, "vision", "default");
+    lab.outbound = true;
+    assert_int_equal(rig_do(&org.rig, edit), VERDICT_OK);
+    struct input ask = submission_of(&spec, "lab");
+    (void)refuses(&org, ask, REASON_NETWORK_GUEST);
+    spec.project = "vision";
+    (void)refuses(&org, ask, REASON_NO_NETWORK);
+    node_labels(&org, able, 1);
+    (void)refuses(&org, ask, REASON_NO_OUTBOUND);
+    node_labels(&org, able, 2);
+    assert_int_equal(rig_do(&org.rig, ask), VERDICT_OK);
+    struct input end = {.type = INPUT_NETWORK_DELETE, .network = {.network = id}};
+    assert_int_equal(refuses(&org, end, REASON_NETWORK_OF_TASKS).need, 1);
+    org_done(&org);
+}
+
+void networks_that_are_in_the_way(void **state)
+{
+    (void)state;
+    struct org org;
+    struct task_spec spec;
+    struct pool_spec pool;
+    org_init(&org);
+    struct network_spec lab = network_make(&org, "lab", "10.77.0.0/24");
+    struct network_spec wide = lab;
+    wide.name = "wide";
+    wide.range = "10.0.0.0/8";
+    const struct input twice = {.type = INPUT_NETWORK_SET, .network = {.spec = &wide}};
+    (void)refuses(&org, twice, REASON_NETWORK_RANGE);
+    object_init(&pool_object, &pool);
+    pool.name = "blue";
+    pool.network = "lab";
+    const struct input make = {.type = INPUT_POOL_CREATE, .pool = {.spec = &pool}};
+    assert_int_equal(rig_do(&org.rig, make), VERDICT_OK);
+    const network_id id = query_network_named(org.rig.core, "lab")->id;
+    const struct input end = {.type = INPUT_NETWORK_DELETE, .network = {.network = id}};
+    assert_int_equal(refuses(&org, end, REASON_NETWORK_OF_POOLS).need, 1);
+    lab.outbound = true;
+    struct input edit = {.type = INPUT_NETWORK_SET, .network = {.network = id, .spec = &lab}};
+    (void)refuses(&org, edit, REASON_NETWORK_OF_POOLS);
+    spec = rig_spec();
+    struct input host = submission_of(&spec, "host");
+    spec.pools = (const char *const[]){"blue"};
+    spec.pool_count = 1;
+    (void)refuses(&org, host, REASON_NETWORK_OF_POOL);
     org_done(&org);
 }
 

@@ -17,4 +17,6 @@ void a_place_ahead_of_the_holder(void **state);
 void a_draining_node_that_helps(void **state);
 void a_flavor_that_is_sold_out(void **state);
 void flavors_that_cannot_be_had(void **state);
+void networks_that_tasks_cannot_have(void **state);
+void networks_that_are_in_the_way(void **state);
 void flavors_of_ec2_that_do_not_fit(void **state);

@@ -58,6 +58,13 @@ static const struct flavor_spec flavor_spec = {.name = "v100",
                                                .price_milli = 24480,
                                                .currency = "USD",
                                                .spot = true};
+static const char *const network_guests[] = {"project/vision"};
+static const struct network_spec network_spec = {.name = "lab",
+                                                 .description = "d",
+                                                 .range = "10.77.0.0/24",
+                                                 .outbound = true,
+                                                 .guests = network_guests,
+                                                 .guest_count = 1};
 static const struct account_spec account_spec = {
     .kind = ACCOUNT_PROJECT, .name = "vision", .title = "V", .description = "d"};
 static const struct quota_row quota_row = {
@@ -331,6 +338,17 @@ static void fill_flavor_deleted(struct fact *fact)
     fact->flavor_deleted.flavor.v = 5;
 }
 
+static void fill_network_set(struct fact *fact)
+{
+    fact->network_set.network.v = 5;
+    fact->network_set.spec = &network_spec;
+}
+
+static void fill_network_deleted(struct fact *fact)
+{
+    fact->network_deleted.network.v = 5;
+}
+
 static void fill_flavor_waits(struct fact *fact)
 {
     fact->flavor_waits.pool.v = 2;
@@ -575,6 +593,8 @@ static void fact_of(enum fact_type type, struct fact *fact)
         [FACT_POOL_OPENED] = fill_pool_opened,
         [FACT_FLAVOR_SET] = fill_flavor_set,
         [FACT_FLAVOR_DELETED] = fill_flavor_deleted,
+        [FACT_NETWORK_SET] = fill_network_set,
+        [FACT_NETWORK_DELETED] = fill_network_deleted,
         [FACT_FLAVOR_WAITS] = fill_flavor_waits,
         [FACT_NODE_MOVED] = fill_node_moved,
         [FACT_NODE_LEAVING] = fill_node_leaving,
@@ -1023,6 +1043,12 @@ static enum verdict rig_flavor(struct rig *rig)
     return rig_do(rig, in);
 }
 
+static enum verdict rig_network(struct rig *rig)
+{
+    struct input in = {.type = INPUT_NETWORK_SET, .network = {.spec = &network_spec}};
+    return rig_do(rig, in);
+}
+
 /* A state with something in every section and in every state of an instance. */
 static void rich_state(struct rig *rig)
 {
@@ -1030,6 +1056,7 @@ static void rich_state(struct rig *rig)
     rig_accounts(rig);
     rig_look_back(rig);
     assert_int_equal(rig_flavor(rig), VERDICT_OK);
+    assert_int_equal(rig_network(rig), VERDICT_OK);
     rig_node(rig, "n1", 4, 9000, 1);
     rig_launches(rig);
     node_id gone = rig_node(rig, "n2", 1, 0, 1);

@@ -650,6 +650,8 @@ int main(void)
         cmocka_unit_test(a_draining_node_that_helps),
         cmocka_unit_test(a_flavor_that_is_sold_out),
         cmocka_unit_test(flavors_that_cannot_be_had),
+        cmocka_unit_test(networks_that_tasks_cannot_have),
+        cmocka_unit_test(networks_that_are_in_the_way),
         cmocka_unit_test(flavors_of_ec2_that_do_not_fit),
         cmocka_unit_test(what_can_never_run),
         cmocka_unit_test(what_is_wrongly_named),

@@ -345,7 +345,7 @@ static void a_dependency_that_cannot_be_is_refused(void **state)
         struct task_spec other;
         query_task_spec(core, task->id, &org.rig.arena, &other);
         other.depends_on = &cases[i].on;
-        change_task_spec_set(task, &other);
+        change_task_spec_set(core, task, &other);
         task->depends_met = cases[i].met;
         if (read_again(core) != cases[i].result) {
             fail_msg("case %zu", i);

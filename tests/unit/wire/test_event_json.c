@@ -25,6 +25,7 @@ enum { LINE_MAX_LEN = 4096, TASKS = 12 };
 static const struct pool_spec pool_spec = {.name = "new"};
 static const struct node_spec node_spec = {.name = "newer"};
 static const struct flavor_spec flavor_spec = {.name = "v100"};
+static const struct network_spec network_spec = {.name = "lab"};
 static const struct account_spec account_spec = {.kind = ACCOUNT_PROJECT, .name = "vision"};
 static const struct task_spec task_spec = {.kind = TASK_SHELL,
                                            .name = "t",
@@ -105,6 +106,8 @@ static const struct fact facts[] = {
     {.type = FACT_ATTEMPT_CHECKPOINT, .attempt_checkpoint = {KEY, 1699999999998}},
     {.type = FACT_FLAVOR_SET, .flavor_set = {{5}, &flavor_spec}},
     {.type = FACT_FLAVOR_DELETED, .flavor_deleted = {{99}}},
+    {.type = FACT_NETWORK_SET, .network_set = {{5}, &network_spec}},
+    {.type = FACT_NETWORK_DELETED, .network_deleted = {{99}}},
     {.type = FACT_FLAVOR_WAITS, .flavor_waits = {{2}, 3, 0}},
     {.type = FACT_POOL_STATE,
      .pool_state = {{2},

@@ -233,10 +233,21 @@ static bool refuse_labels(const struct core *core, const struct pool *pool,
     if (request->label_count == 0 || holds_together(core, pool, &anywhere, ret->need) < ret->need) {
         return false;
     }
-    struct request plain = *request;
-    const bool image = label_marks_image_drop(&plain) &&
-                       holds_together(core, pool, &plain, ret->need) >= ret->need;
-    ret->code = image ? REASON_NO_IMAGE : REASON_OTHER_LABELS;
+    static const struct {
+        uint32_t own;
+        enum reason_code code;
+    } lacks[] = {{LABEL_OWN_IMAGE, REASON_NO_IMAGE},
+                 {LABEL_OWN_OUTBOUND, REASON_NO_OUTBOUND},
+                 {LABEL_OWN_NETWORK | LABEL_OWN_OUTBOUND, REASON_NO_NETWORK}};
+    ret->code = REASON_OTHER_LABELS;
+    for (size_t i = 0; i < sizeof lacks / sizeof lacks[0] && ret->code == REASON_OTHER_LABELS;
+         i++) {
+        struct request plain = *request;
+        if (label_marks_own_drop(&plain, lacks[i].own) != 0 &&
+            holds_together(core, pool, &plain, ret->need) >= ret->need) {
+            ret->code = lacks[i].code;
+        }
+    }
     return true;
 }
 
