@@ -11,6 +11,7 @@ OBJECTS = {
     "task": (["TaskSubmit"], "TaskEdit", ["Task"], "docs/dev/formats/task-file.md"),
     "pool": (["PoolCreate"], None, ["Pool"], "docs/dev/formats/server-file.md"),
     "flavor": (["FlavorCreate"], None, ["Flavor"], "docs/dev/formats/server-file.md"),
+    "network": (["NetworkCreate"], None, ["Network"], "docs/dev/formats/server-file.md"),
     "node": ([], None, ["Node"], "docs/dev/formats/agent-protocol.md"),
     "account": (["DepartmentCreate", "ProjectCreate"], None, ["Department", "Project"], "docs/dev/formats/server-file.md"),
     "quota": (["QuotaSet"], None, ["Quota"], "docs/dev/formats/server-file.md"),

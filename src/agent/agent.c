@@ -1,6 +1,7 @@
 /* agent.c - the life of the agent: one loop between the server and the supervisor. The agent holds
  * nothing that must survive a kill: kill an agent at any moment and start another.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "agent/able.h"
 #include "agent/agent.h"
 
 #include "agent/agent_internal.h"
@@ -165,9 +166,10 @@ static must_use enum err agent_begin(struct agent *agent, struct error *e)
 {
     enum err r =
         identity_read(&agent->options, &agent->arena, &agent->node, &agent->device_serials, e);
+    r = r == ERR_OK ? able_check(&agent->options, e) : r;
     r = r == ERR_OK ? run_as_check(agent, e) : r;
     if (r == ERR_OK) {
-        box_order_labels(&agent->options, &agent->arena, &agent->node);
+        able_labels(&agent->options, &agent->arena, &agent->node);
     }
     r = r == ERR_OK ? loop_new(&agent->loop, e) : r;
     r = r == ERR_OK ? signals_take(agent, e) : r;

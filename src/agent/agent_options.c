@@ -39,6 +39,7 @@ static const struct option_row agent_rows[] = {
     ROW("name", KIND_TEXT, struct agent_options, name, 0),
     ROW("run-as", KIND_TEXT, struct agent_options, run_as, 0),
     ROW("task-uids", KIND_TEXT, struct agent_options, task_uids, 0),
+    ROW("isolate-by", KIND_TEXT, struct agent_options, isolate_by, 0),
     ROW("task-pids", KIND_NUMBER, struct agent_options, task_pids, TASK_PIDS_LIMIT),
     ROW("resources", KIND_TEXT, struct agent_options, resources, 0),
     ROW("address", KIND_TEXT, struct agent_options, address, 0),

@@ -36,9 +36,10 @@ struct agent_options {
     const char *dir;
     const char *name; /* NULL: the host's name */
     const char *run_as;
-    const char *task_uids; /* as taskuid.h reads it; NULL: root's range in /etc/subuid */
-    const char *resources; /* as written, for example "foo=7 bar=1" */
-    const char *address;   /* where other nodes reach this node; NULL: the agent finds out */
+    const char *task_uids;  /* as taskuid.h reads it; NULL: root's range in /etc/subuid */
+    const char *isolate_by; /* who shares the network `isolated`: "project" (NULL) or "user" */
+    const char *resources;  /* as written, for example "foo=7 bar=1" */
+    const char *address;    /* where other nodes reach this node; NULL: the agent finds out */
     const char *labels[NODE_LABELS_MAX]; /* each "key=value" */
     size_t label_count;
     int64_t task_pids;     /* most processes and threads of one task; 0: TASK_PIDS_MAX */

@@ -250,10 +250,10 @@ static void run(struct attempt *attempt, const struct start_order *order)
 {
     struct supervisor *sup = attempt->sup;
     struct error e;
-    enum err r = attempt_place_take(attempt, &e);
+    enum err r = attempt_place_take(attempt, order->network, &e);
     if (r != ERR_OK) {
         upkeep_look(sup); /* makes anew what somebody removed */
-        r = attempt_place_take(attempt, &e);
+        r = attempt_place_take(attempt, order->network, &e);
     }
     if (r != ERR_OK) {
         start_lost(attempt, e.text);
@@ -282,8 +282,10 @@ bool attempt_started(struct spawn_job *job)
     cgroup_entry_close(&job->order.entry);
     if (refused && attempt->cgroup != NULL) {
         /* A person may have removed the cgroup: this attempt starts without a cgroup. */
+        const int net_fd = job->order.net_fd; /* `weir box` enters the network later */
         attempt_limit_drop(attempt);
         attempt_limit_spawn(attempt, &job->order);
+        job->order.net_fd = net_fd;
         return true;
     }
     (void)close(job->order.out_fd);

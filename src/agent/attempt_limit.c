@@ -1,6 +1,7 @@
 /* attempt_limit.c - see attempt_limit.h. SPDX-License-Identifier: Apache-2.0 */
 #include "agent/attempt_limit.h"
 
+#include "agent/tasknet.h"
 #include "base/log.h"
 #include "core/model/limits.h"
 
@@ -32,6 +33,7 @@ void attempt_limit_spawn(struct attempt *attempt, struct spawn_order *order)
     const struct supervisor *sup = attempt->sup;
     const unsigned controllers = cgroup_controllers(sup->cgroups);
     order->entry = (struct cgroup_entry){.cgroup_fd = -1};
+    order->net_fd = tasknet_fd(attempt->network);
     if (attempt->cgroup != NULL &&
         !cgroup_entry_open(sup->cgroups, attempt->cgroup, &order->entry)) {
         attempt_limit_drop(attempt);

@@ -4,6 +4,7 @@
 #include "agent/box_files.h"
 #include "agent/door.h"
 #include "agent/supervisor_internal.h"
+#include "agent/tasknet.h"
 
 void attempt_place_give(struct attempt *attempt)
 {
@@ -16,6 +17,8 @@ void attempt_place_give(struct attempt *attempt)
         taskuid_give(sup->uids, attempt->uid_number);
         attempt->uid_number = -1;
     }
+    tasknet_give(sup->networks, attempt->network);
+    attempt->network = NULL;
 }
 
 /* The account that runs the attempt: one for all tasks, or the task's own. */
@@ -31,24 +34,34 @@ const struct runas_account *attempt_place_account(const struct attempt *attempt,
     return account;
 }
 
-/* Takes the attempt's job directory and, where each task has a user of its own, its user. */
-must_use enum err attempt_place_take(struct attempt *attempt, struct error *e)
+/* Takes a user of its own for the attempt, and gives it the job directory. */
+static must_use enum err user_take(struct attempt *attempt, struct error *e)
+{
+    struct supervisor *sup = attempt->sup;
+    struct runas_account account;
+    attempt->uid_number = taskuid_take(sup->uids, attempt->key.task.v);
+    if (attempt->uid_number < 0) {
+        return fail(e, ERR_BUSY, "all users of the node's range have tasks");
+    }
+    taskuid_account(sup->uids, attempt->uid_number, &sup->account, "", &account);
+    return jobdir_own(sup->jobdirs, attempt->key.task.v, attempt->instance, account.uid,
+                      account.gid, e);
+}
+
+/* Takes the attempt's job directory, its network ("": the node's own) and, where each task has a user of its own, its
+ * user. */
+must_use enum err attempt_place_take(struct attempt *attempt, const char *network, struct error *e)
 {
     struct supervisor *sup = attempt->sup;
     enum err r = jobdir_take(sup->jobdirs, attempt->key.task.v, attempt->instance, e);
     attempt->port = r == ERR_OK ? door_port_take(sup->door) : 0;
-    if (r != ERR_OK || sup->uids == NULL) {
+    if (r != ERR_OK) {
         return r;
     }
-    struct runas_account account;
-    attempt->uid_number = taskuid_take(sup->uids, attempt->key.task.v);
-    if (attempt->uid_number < 0) {
-        r = fail(e, ERR_BUSY, "all users of the node's range have tasks");
-    } else {
-        taskuid_account(sup->uids, attempt->uid_number, &sup->account, "", &account);
-        r = jobdir_own(sup->jobdirs, attempt->key.task.v, attempt->instance, account.uid,
-                       account.gid, e);
+    if (network[0] != '\0') {
+        r = tasknet_take(sup->networks, network, &attempt->network, e);
     }
+    r = r == ERR_OK && sup->uids != NULL ? user_take(attempt, e) : r;
     if (r != ERR_OK) {
         attempt_place_give(attempt);
     }

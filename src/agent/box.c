@@ -8,6 +8,7 @@
 
 #include "agent/box_image.h"
 #include "agent/box_keep.h"
+#include "agent/tasknet.h"
 #include "agent/box_upload.h"
 #include "agent/box_view.h"
 #include "agent/taskenv.h"
@@ -120,6 +121,10 @@ static must_use enum err prepare(struct box *box, struct attempt_key *ret_key, s
 
 int box_program(struct box *box, struct error *e)
 {
+    int home;
+    if (box->start.network[0] != '\0' && tasknet_enter(box->start.network, &home, e) != ERR_OK) {
+        return BOX_EXIT_FAILED;
+    }
     if (box->order.image[0] != '\0') {
         return box_image_run(box, e);
     }

@@ -144,6 +144,7 @@ must_use enum err box_files_start_put(const char *dir, const struct attempt_key 
     for (size_t i = 0; i < start->group_count; i++) {
         bytes_put_u64(&out, start->groups[i]);
     }
+    bytes_put_text(&out, start->network);
     enum err r = out.full ? fail(e, ERR_LIMIT, "the task is too large")
                           : file_put(dir, key, "start", &out, e);
     buf_done(&out);
@@ -171,6 +172,7 @@ must_use enum err box_files_start_get(const char *dir, const char *name, struct 
         groups[i] = (gid_t)bytes_get_max(&in, UINT32_MAX);
     }
     ret->groups = groups;
+    ret->network = bytes_get_text(&in, arena, AGENT_PATH_MAX);
     if (ret->argv_count == 0 || (ret->switch_user && (ret->uid == 0 || ret->gid == 0))) {
         in.bad = true; /* no task runs as root */
     }

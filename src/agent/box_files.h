@@ -36,6 +36,7 @@ struct box_start {
     gid_t gid;
     const gid_t *groups;
     size_t group_count;
+    const char *network; /* the file of the task's network; "": the node's own */
 };
 
 struct box_site {

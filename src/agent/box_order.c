@@ -15,6 +15,8 @@
 #define CACHE_BYTES_DEFAULT ((uint64_t)50 << 30)
 
 /* Is the task more than a plain process? */
+enum { BOX_NETWORK_MAX = 64 };
+
 static bool wanted(const struct agent_start *start)
 {
     for (size_t i = 0; i < start->mount_count; i++) {
@@ -33,7 +35,16 @@ must_use bool box_order_ready(struct agent *agent, const struct agent_start *sta
                                     .mounts = start->mounts,
                                     .mount_count = start->mount_count};
     struct error e;
-    if (!wanted(start) || agent->supervisor == NULL || keeper_closing(agent)) {
+    const bool network = start->network != NULL && start->network[0] != '\0';
+    if (agent->supervisor == NULL || keeper_closing(agent)) {
+        return true;
+    }
+    if (network && agent->supervisor_version < FRAME_VERSION_NETWORKS) {
+        log_error("an older supervisor would start a task in the wrong network");
+        reporter_tell(agent->reporter, AGENT_LOST, &start->key, "");
+        return false;
+    }
+    if (!wanted(start)) {
         return true;
     }
     /* An older supervisor would start the program without its container. */
@@ -76,21 +87,6 @@ void box_order_site(const struct agent_options *options, const char *url)
     arena_done(&arena);
 }
 
-void box_order_labels(const struct agent_options *options, struct arena *arena,
-                      struct node_spec *node)
-{
-    if (box_image_runtime(options->runtime, arena)[0] == '\0' ||
-        node->label_count >= NODE_LABELS_MAX) {
-        return;
-    }
-    struct label *labels = arena_new(arena, struct label, node->label_count + 1);
-    for (uint32_t i = 0; i < node->label_count; i++) {
-        labels[i] = node->labels[i];
-    }
-    labels[node->label_count++] = (struct label){LABEL_CONTAINERS, LABEL_OWN_YES};
-    node->labels = labels;
-}
-
 must_use bool box_order_wrap(const char *dir, const struct attempt_key *key, struct spawn_job *job)
 {
     struct spawn_order *order = &job->order;
@@ -100,9 +96,16 @@ must_use bool box_order_wrap(const char *dir, const struct attempt_key *key, str
         return true;
     }
     const struct runas_account *account = order->account;
+    /* `weir box` needs the node's network for images and uploads, and enters that of the task by itself. */
+    char *network = arena_alloc(arena, BOX_NETWORK_MAX);
+    network[0] = '\0';
+    if (order->net_fd >= 0) {
+        (void)snprintf(network, BOX_NETWORK_MAX, "/proc/%d/fd/%d", (int)getpid(), order->net_fd);
+    }
     struct box_start start = {.argv = (const char *const *)order->argv + 1,
                               .env = (const char *const *)order->env,
                               .job_dir = order->job_dir,
+                              .network = network,
                               .workdir = order->workdir,
                               .switch_user = account->switch_user,
                               .uid = account->uid,
@@ -144,6 +147,7 @@ must_use bool box_order_wrap(const char *dir, const struct attempt_key *key, str
     order->argv = argv;
     order->env = env;
     order->account = own;
+    order->net_fd = -1;
     order->workdir = "";
     return true;
 }

@@ -12,6 +12,7 @@
 #include "agent/door_frame.h"
 #include "agent/supervisor_internal.h"
 #include "agent/taskenv.h"
+#include "agent/tasknet.h"
 #include "agent/unixsock.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -84,6 +85,11 @@ static void visitor_answer(struct visitor *visitor, const char *failure)
 
 static void visitor_tell_port(struct visitor *visitor, const struct attempt *attempt)
 {
+    char network[64] = "";
+    if (attempt->network != NULL) {
+        (void)snprintf(network, sizeof network, "/proc/%d/fd/%d", (int)getpid(),
+                       tasknet_fd(attempt->network));
+    }
     door_frame_reply(
         visitor->fd,
         &(struct door_reply){
@@ -91,6 +97,7 @@ static void visitor_tell_port(struct visitor *visitor, const struct attempt *att
             .port = attempt->port,
             .pid = attempt->pid,
             .supervisor_hex = attempt->sup->hex,
+            .network = network,
         });
     visitor_free(visitor);
 }

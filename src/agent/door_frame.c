@@ -67,6 +67,8 @@ static must_use enum err reply_read(int conn, struct arena *arena, struct door_r
     ret->port = (uint16_t)bytes_get_max(&in, UINT16_MAX);
     ret->pid = (int)bytes_get_max(&in, INT_MAX);
     ret->supervisor_hex = bytes_get_text(&in, arena, DOOR_TEXT_MAX);
+    /* A supervisor adds this only where the attempt has a network, which an older agent does not know. */
+    ret->network = in.left > 0 ? bytes_get_text(&in, arena, DOOR_TEXT_MAX) : "";
     return bytes_reader_ok(&in) ? ERR_OK : fail(e, ERR_IO, "the node's supervisor gives no answer");
 }
 
@@ -150,6 +152,9 @@ void door_frame_reply(int conn, const struct door_reply *reply)
     bytes_put_u64(&out, reply->port);
     bytes_put_u64(&out, (uint64_t)reply->pid);
     bytes_put_text(&out, reply->supervisor_hex == NULL ? "" : reply->supervisor_hex);
+    if (reply->network != NULL && reply->network[0] != '\0') {
+        bytes_put_text(&out, reply->network);
+    }
     (void)send(conn, out.data, out.len, MSG_NOSIGNAL | MSG_DONTWAIT);
     buf_done(&out);
 }

@@ -23,6 +23,7 @@ struct door_reply {
     uint16_t port;       /* of the attempt; 0: none */
     int pid;             /* of its first process; 0: the program was started, nothing was asked */
     const char *supervisor_hex;
+    const char *network; /* the file of the attempt's network; "": the node's own */
 };
 
 /* Asks the supervisor of the directory D. `fd` is passed on and stays the caller's; -1: none. */

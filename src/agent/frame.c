@@ -47,7 +47,7 @@ static const char *const *texts_get(struct bytes_reader *in, struct arena *arena
 
 /* The members of START since version 3: pairs of a number and a text, in any order. A supervisor
  * skips numbers that it does not know. */
-enum start_tag { START_CPU = 1, START_CPU_LIMIT = 2, START_MEMORY_LIMIT = 3 };
+enum start_tag { START_CPU = 1, START_CPU_LIMIT = 2, START_MEMORY_LIMIT = 3, START_NETWORK = 4 };
 enum { START_TAGS_MAX = 64 };
 
 static void tag_u64_put(struct buf *out, enum start_tag tag, uint64_t value)
@@ -62,7 +62,9 @@ static void tag_u64_put(struct buf *out, enum start_tag tag, uint64_t value)
 
 static void tags_put(struct buf *out, const struct start_order *order)
 {
-    bytes_put_u64(out, 3);
+    bytes_put_u64(out, 4);
+    bytes_put_u64(out, START_NETWORK);
+    bytes_put_text(out, order->network == NULL ? "" : order->network);
     tag_u64_put(out, START_CPU, order->cpu_milli);
     tag_u64_put(out, START_CPU_LIMIT, order->cpu_limit_milli);
     tag_u64_put(out, START_MEMORY_LIMIT, order->memory_limit);
@@ -77,8 +79,9 @@ static uint64_t tag_u64_get(struct bytes_reader *in, struct str value)
     return ret;
 }
 
-static void tags_get(struct bytes_reader *in, struct start_order *order)
+static void tags_get(struct bytes_reader *in, struct arena *arena, struct start_order *order)
 {
+    order->network = "";
     const uint64_t count = in->left > 0 ? bytes_get_max(in, START_TAGS_MAX) : 0;
     for (uint64_t i = 0; i < count && !in->bad; i++) {
         const uint64_t tag = bytes_get_u64(in);
@@ -89,6 +92,8 @@ static void tags_get(struct bytes_reader *in, struct start_order *order)
             order->cpu_limit_milli = tag_u64_get(in, value);
         } else if (tag == START_MEMORY_LIMIT) {
             order->memory_limit = tag_u64_get(in, value);
+        } else if (tag == START_NETWORK) {
+            order->network = arena_strn(arena, value.p, value.len);
         }
     }
 }
@@ -245,7 +250,7 @@ static void body_get(struct bytes_reader *in, struct arena *arena, struct frame 
         break;
     case FRAME_START:
         start_get(in, arena, &frame->start);
-        tags_get(in, &frame->start);
+        tags_get(in, arena, &frame->start);
         break;
     case FRAME_STOP:
         frame->key = attempt_bytes_get(in);

@@ -2,6 +2,9 @@
  * on, and handles the supervisor's death. SPDX-License-Identifier: Apache-2.0 */
 #include "agent/keeper.h"
 
+#include "agent/able.h"
+#include "agent/tasknet.h"
+
 #include "agent/agent_internal.h"
 #include "agent/agent_use.h"
 #include "agent/before.h"
@@ -402,6 +405,8 @@ void keeper_start(struct agent *agent, const struct agent_start *start)
     if (agent->supervisor == NULL || keeper_closing(agent)) {
         return;
     }
+    char network[TASKNET_NAME_MAX];
+    able_network(&agent->options, start, network);
     uint32_t devices[NODE_DEVICES_MAX];
     size_t argv_count = start->argv_count;
     auto_free(freep) const char **hosted = start->terminal ? argv_hosted(start, &argv_count) : NULL;
@@ -423,6 +428,7 @@ void keeper_start(struct agent *agent, const struct agent_start *start)
                                     .world_size = start->world_size,
                                     .master_addr = start->master_addr,
                                     .master_port = start->master_port,
+                                    .network = network,
                                     .output_max = start->output_max,
                                     .cpu_milli = (uint64_t)start->cpu_milli,
                                     .cpu_limit_milli = (uint64_t)start->cpu_limit_milli,

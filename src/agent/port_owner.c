@@ -174,9 +174,9 @@ must_use enum err port_owner_check(uint16_t port, const struct port_owner *owner
 {
     auto_free(freep) struct search *search = xcalloc(1, sizeof *search);
     search->owner = owner;
-    listeners_read("/proc/net/tcp", port, &search->listeners);
+    listeners_read("/proc/thread-self/net/tcp", port, &search->listeners);
     if (search->listeners.count == 0) { /* the kernel prefers a listener of IPv4 */
-        listeners_read("/proc/net/tcp6", port, &search->listeners);
+        listeners_read("/proc/thread-self/net/tcp6", port, &search->listeners);
     }
     if (search->listeners.count == 0) {
         return fail(e, ERR_UNREACHABLE, "nothing listens on port %u of the task's node", port);

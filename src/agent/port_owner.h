@@ -15,6 +15,6 @@ struct port_owner {
     const char *supervisor_hex; /* as in WEIR_SUPERVISOR */
 };
 
-/* Do all sockets that listen on 127.0.0.1:port belong to the attempt? ERR_UNREACHABLE: nothing listens
+/* Do all sockets that listen on 127.0.0.1:port, in the network of the calling thread, belong to the attempt? ERR_UNREACHABLE: nothing listens
  * there. ERR_CONFLICT: a process outside the attempt does. */
 must_use enum err port_owner_check(uint16_t port, const struct port_owner *owner, struct error *e);

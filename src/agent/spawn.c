@@ -112,6 +112,9 @@ static CHILD_CODE bool set_up(struct spawn_child *child)
     if (!enter_cgroups(child)) {
         return false;
     }
+    if (order->net_fd >= 0 && syscall(SYS_setns, order->net_fd, CLONE_NEWNET) != 0) {
+        return failed(child, "enter the network for");
+    }
     /* The child gets a process group and no session. The kernel schedules sessions as units
      * (autogroup); among hundreds of sessions of one short process each, the supervisor would wait
      * milliseconds for every turn. */

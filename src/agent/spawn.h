@@ -30,6 +30,7 @@ struct spawn_order {
     int out_fd;
     int err_fd;
     struct cgroup_entry entry; /* the cgroup that the program enters; cgroup_fd -1: none */
+    int net_fd;                /* the network that the program enters; -1: the node's own */
     struct spawn_limits limits;
 };
 

@@ -3,6 +3,7 @@
 #include "agent/supervisor.h"
 
 #include "agent/supervisor_internal.h"
+#include "agent/tasknet.h"
 
 #include "agent/agent.h"
 #include "agent/checkpoint.h"
@@ -256,6 +257,7 @@ static must_use enum err supervisor_init(struct supervisor *sup,
         return r;
     }
     sup->cgroups = cgroup_new(sup->dir, sup->hex);
+    sup->networks = tasknet_new();
     sup->task_pids = options->task_pids > 0 ? (uint64_t)options->task_pids : TASK_PIDS_MAX;
     loop_turn_end(sup->loop, turn_end, sup);
     r = spawner_new(sup->loop, attempt_started, &sup->spawner, e);
@@ -285,6 +287,7 @@ static void supervisor_done(struct supervisor *sup)
     keyring_free(sup->recent);
     taskuid_free(sup->uids);
     cgroup_free(sup->cgroups);
+    tasknet_free(sup->networks);
     jobdir_free(sup->jobdirs);
     spool_free(sup->spool);
     loop_free(sup->loop);

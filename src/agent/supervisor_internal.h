@@ -56,6 +56,7 @@ struct attempt {
     bool out_of_memory;
     struct attempt_stream streams[STREAM_COUNT];
     struct cgroup *cgroup;         /* NULL: no cgroup */
+    struct tasknet *network;       /* NULL: the node's own */
     struct loop_timer *kill_timer; /* NULL: the attempt was not told to stop */
     int64_t kill_at_ms;
     int64_t stop_grace_ms; /* STARTING: told to stop with this grace time; -1: not told */
@@ -98,7 +99,8 @@ struct supervisor {
     struct spool *spool;
     struct jobdirs *jobdirs;
     struct cgroups *cgroups; /* NULL: no cgroups on this node */
-    uint64_t task_pids;      /* most processes and threads of one task */
+    struct tasknets *networks;
+    uint64_t task_pids; /* most processes and threads of one task */
     struct spawner *spawner;
     struct keyring *recent;
     struct map *attempts; /* by key: all known attempts */

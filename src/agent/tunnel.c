@@ -6,6 +6,7 @@
 #include "agent/door_frame.h"
 #include "agent/node_cert.h"
 #include "agent/port_owner.h"
+#include "agent/tasknet.h"
 #include "base/json_out.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -82,21 +83,17 @@ static must_use enum err program_begin(struct tunnel_thread *tunnel, int *ret_fd
     return ERR_OK;
 }
 
-static must_use enum err port_connect(struct tunnel_thread *tunnel, int *ret_fd, struct error *e)
+/* Connects in the network of the calling thread. */
+static must_use enum err owned_connect(const struct door_reply *reply,
+                                       const struct port_owner *owner, int *ret_fd, struct error *e)
 {
-    struct door_reply reply = {0};
     int on = 1;
-    enum err r = ask_supervisor(tunnel, -1, &reply, e);
-    if (r == ERR_OK && tunnel->order.port != 0) {
-        reply.port = (uint16_t)tunnel->order.port;
-    }
-    const struct port_owner owner = {tunnel->order.key, reply.pid, reply.supervisor_hex};
-    r = r == ERR_OK ? port_owner_check(reply.port, &owner, e) : r;
+    enum err r = port_owner_check(reply->port, owner, e);
     if (r != ERR_OK) {
         return r;
     }
     const struct sockaddr_in address = {.sin_family = AF_INET,
-                                        .sin_port = htons(reply.port),
+                                        .sin_port = htons(reply->port),
                                         .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd < 0 || connect(fd, (const struct sockaddr *)&address, sizeof address) != 0) {
@@ -105,9 +102,9 @@ static must_use enum err port_connect(struct tunnel_thread *tunnel, int *ret_fd,
             (void)close(fd);
         }
         return fail_errno(e, ERR_UNREACHABLE, why, "nothing answers on port %u of the task's node",
-                          reply.port);
+                          reply->port);
     }
-    r = port_owner_check(reply.port, &owner, e); /* the listener may have changed meanwhile */
+    r = port_owner_check(reply->port, owner, e); /* the listener may have changed meanwhile */
     if (r != ERR_OK) {
         (void)close(fd);
         return r;
@@ -115,6 +112,25 @@ static must_use enum err port_connect(struct tunnel_thread *tunnel, int *ret_fd,
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     *ret_fd = fd;
     return ERR_OK;
+}
+
+static must_use enum err port_connect(struct tunnel_thread *tunnel, int *ret_fd, struct error *e)
+{
+    struct door_reply reply = {0};
+    int home = -1;
+    enum err r = ask_supervisor(tunnel, -1, &reply, e);
+    if (r == ERR_OK && tunnel->order.port != 0) {
+        reply.port = (uint16_t)tunnel->order.port;
+    }
+    if (r == ERR_OK && reply.network[0] != '\0') {
+        r = tasknet_enter(reply.network, &home, e);
+    }
+    const struct port_owner owner = {tunnel->order.key, reply.pid, reply.supervisor_hex};
+    r = r == ERR_OK ? owned_connect(&reply, &owner, ret_fd, e) : r;
+    if (home >= 0) {
+        tasknet_leave(home);
+    }
+    return r;
 }
 
 static must_use enum err local_begin(struct tunnel_thread *tunnel, int *ret_fd, struct error *e)

@@ -169,6 +169,8 @@ static const struct flag flags_agent[] = {
     {"run-as", 0, FLAG_TEXT, "USER", "as root: run tasks as this user", COMPLETE_NONE, NULL},
     {"task-uids", 0, FLAG_TEXT, "A-B",
      "as root: a user of its own for each task, out of these uids", COMPLETE_NONE, NULL},
+    {"isolate-by", 0, FLAG_TEXT, "project|user",
+     "whose tasks share an isolated network (default project)", COMPLETE_WORDS, "project,user"},
     {"runtime", 0, FLAG_TEXT, "R",
      "as root: run containers with crun, runc or a path; none: no containers", COMPLETE_NONE, NULL},
     {"image-dirs", 0, FLAG_TEXT, "A:B", "directories from which tasks may take images",

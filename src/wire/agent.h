@@ -153,6 +153,9 @@ struct agent_start {
     uint32_t world_size;
     const char *master_addr; /* "": the task is no gang */
     uint32_t master_port;
+    const char *network; /* "": the node's own; "isolated", or the name of a network. Then: */
+    const char *project;
+    const char *user;
     int64_t grace_ms;
     uint64_t output_max; /* bytes kept of each stream */
     bool terminal;       /* a shell task: runs under a terminal to which people attach */

@@ -4,14 +4,29 @@
 
 #include "base/must.h"
 
-/* Instances of a gang meet at the node of instance 0. */
-static const char *master_address(const struct core *core, const struct task *task,
+/* Do all instances that have a place have it on one node? */
+static bool on_one_node(const struct core *core, const struct task *task, node_id node)
+{
+    for (uint32_t i = 1; i < task->instance_count; i++) {
+        const struct instance *other = query_instance(core, task->id, i);
+        if (other->node.v != 0 && other->node.v != node.v) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Instances of a gang meet at the node of instance 0; in a network of their own, inside this network. */
+static const char *master_address(const struct core *core, const struct task *task, bool host,
                                   struct arena *arena)
 {
     const struct instance *first = query_instance(core, task->id, 0);
     must(first != NULL);
     if (first->node.v == 0) {
         return "";
+    }
+    if (!host && on_one_node(core, task, first->node)) {
+        return "127.0.0.1";
     }
     struct node_spec node;
     query_node_spec(core, first->node, arena, &node);
@@ -53,6 +68,8 @@ bool start_order_fill(const struct core *core, const struct effect *effect, stru
     query_task_spec(core, task->id, arena, &spec);
     group_env(core, task, effect->key.index, arena, &spec);
     const struct request *request = query_instance_request(core, instance);
+    const network_id network = query_network_of(core, task);
+    const bool host = network.v == NETWORK_ID_HOST.v;
     bool gang = task->gang != 0 && task->instance_count > 1;
     *ret = (struct agent_order){
         .type = AGENT_START,
@@ -84,9 +101,12 @@ bool start_order_fill(const struct core *core, const struct effect *effect, stru
                 .node = query_node_name(core, instance->node),
                 .rank = gang ? effect->key.index : 0,
                 .world_size = gang ? task->instance_count : 1,
-                .master_addr = gang ? master_address(core, task, arena) : "",
+                .master_addr = gang ? master_address(core, task, host, arena) : "",
                 .master_port =
                     gang ? MASTER_PORT_FIRST + (uint32_t)(task->id.v % MASTER_PORT_COUNT) : 0,
+                .network = host ? "" : query_network_name(core, network),
+                .project = host ? "" : query_account_name(core, task->account),
+                .user = host ? "" : spec.user,
                 .grace_ms = task->grace_ms,
                 .output_max = AGENT_STREAM_BYTES_MAX,
                 .terminal = task->kind == TASK_SHELL,

@@ -1,0 +1,60 @@
+/* able.c - see able.h. SPDX-License-Identifier: Apache-2.0 */
+#include "agent/able.h"
+
+#include "agent/box_image.h"
+#include "base/log.h"
+#include "core/model/label.h"
+#include "core/model/limits.h"
+#include "core/model/network.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void label_add(const char *key, struct arena *arena, struct node_spec *node)
+{
+    if (node->label_count >= NODE_LABELS_MAX) {
+        return;
+    }
+    struct label *labels = arena_new(arena, struct label, node->label_count + 1);
+    for (uint32_t i = 0; i < node->label_count; i++) {
+        labels[i] = node->labels[i];
+    }
+    labels[node->label_count++] = (struct label){key, LABEL_OWN_YES};
+    node->labels = labels;
+}
+
+void able_labels(const struct agent_options *options, struct arena *arena, struct node_spec *node)
+{
+    struct error e;
+    if (box_image_runtime(options->runtime, arena)[0] != '\0') {
+        label_add(LABEL_CONTAINERS, arena, node);
+    }
+    if (tasknet_able(&e) == ERR_OK) {
+        label_add(LABEL_NETWORKS, arena, node);
+    } else {
+        log_info("tasks share the node's network", kv_error(&e));
+    }
+}
+
+must_use enum err able_check(const struct agent_options *options, struct error *e)
+{
+    const char *by = options->isolate_by;
+    return by == NULL || strcmp(by, "project") == 0 || strcmp(by, "user") == 0
+               ? ERR_OK
+               : fail(e, ERR_USAGE, "--isolate-by must be project or user, not '%.64s'", by);
+}
+
+/* Names of networks and projects have no slash, and each kind stands in front of its names. */
+void able_network(const struct agent_options *options, const struct agent_start *start,
+                  char ret[TASKNET_NAME_MAX])
+{
+    const char *named = start->network == NULL ? "" : start->network;
+    const bool isolated = strcmp(named, NETWORK_ISOLATED) == 0;
+    const bool by_user = options->isolate_by != NULL && strcmp(options->isolate_by, "user") == 0;
+    const char *kind = !isolated ? "network" : by_user ? "user" : "project";
+    const char *name = !isolated ? named : by_user ? start->user : start->project;
+    ret[0] = '\0';
+    if (named[0] != '\0') {
+        (void)snprintf(ret, TASKNET_NAME_MAX, "%s/%s", kind, name);
+    }
+}
