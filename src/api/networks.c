@@ -5,6 +5,7 @@
 #include "api/handlers.h"
 #include "api/named.h"
 #include "api/page.h"
+#include "api/preview.h"
 #include "spec/network_spec.h"
 #include "wire/network_json.h"
 
@@ -57,7 +58,7 @@ void networks_create(struct call *call)
         return;
     }
     struct input in = {.type = INPUT_NETWORK_SET, .network = {.spec = &spec}};
-    if (call_input(call, &in, &facts)) {
+    if (!preview_answered(call, &in) && call_input(call, &in, &facts)) {
         network_answer(call, 201, query_network_named(call_core(call), spec.name));
     }
 }
@@ -79,7 +80,7 @@ void networks_edit(struct call *call)
         return;
     }
     struct input in = {.type = INPUT_NETWORK_SET, .network = {.network = id, .spec = &spec}};
-    if (call_input(call, &in, &facts)) {
+    if (!preview_answered(call, &in) && call_input(call, &in, &facts)) {
         network_answer(call, 200, query_network(call_core(call), id));
     }
 }
@@ -92,7 +93,7 @@ void networks_delete(struct call *call)
         return;
     }
     struct input in = {.type = INPUT_NETWORK_DELETE, .network = {.network = network->id}};
-    if (call_input(call, &in, &facts)) {
+    if (!preview_answered(call, &in) && call_input(call, &in, &facts)) {
         call_answer(call, 204, NULL);
     }
 }

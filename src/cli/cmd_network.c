@@ -3,6 +3,7 @@
 #include "cli/api.h"
 #include "cli/cells.h"
 #include "cli/cmd.h"
+#include "cli/cost.h"
 #include "cli/item.h"
 #include "cli/list.h"
 #include "cli/object_args.h"
@@ -83,6 +84,9 @@ static int change(struct cli *cli, const char *method, const char *path, struct 
 {
     struct error e;
     struct api_reply reply;
+    if (cost_is_dry(cli)) {
+        return cost_dry_object(cli, &(struct cost_call){method, path, body, "network"});
+    }
     if (api_change(cli, &cli->arena, method, path, body, &reply, &e) != ERR_OK) {
         return context_fail(cli, &e);
     }
@@ -140,7 +144,7 @@ int cmd_network_delete(struct cli *cli)
 {
     struct error e;
     bool yes = true;
-    if (!args_has(&cli->args, "yes")) {
+    if (!args_has(&cli->args, "yes") && !cost_is_dry(cli)) {
         context_say("this deletes network %s", cli->args.words[0]);
         if (context_confirm(cli, 1, &yes, &e) != ERR_OK) {
             return context_fail(cli, &e);

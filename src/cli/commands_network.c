@@ -23,7 +23,7 @@ const struct command commands_network[] = {
      .help = "make a network, which pools and tasks may name",
      .examples = "weir network create lab --range 10.77.0.0/24 --outbound\n"
                  "weir network create exam --range 10.78.0.0/24 --for nlp,vision",
-     .groups = {flags_network, flags_json},
+     .groups = {flags_network, flags_dry_run, flags_json},
      .args_min = 1,
      .args_max = 1,
      .run = cmd_network_create},
@@ -33,7 +33,7 @@ const struct command commands_network[] = {
      .more = "Range and way out change only while no pool and no task names the network. Who may "
              "use it\nchanges at any time, for tasks that are submitted from then on.",
      .examples = "weir network edit lab --for nlp",
-     .groups = {flags_network, flags_json},
+     .groups = {flags_network, flags_dry_run, flags_json},
      .args_min = 1,
      .args_max = 1,
      .complete = COMPLETE_NETWORKS,
@@ -42,7 +42,7 @@ const struct command commands_network[] = {
      .args = "NETWORK",
      .help = "delete a network that no pool and no task names",
      .examples = "weir network delete old --yes",
-     .groups = {flags_yes, flags_json},
+     .groups = {flags_dry_run, flags_yes, flags_json},
      .args_min = 1,
      .args_max = 1,
      .complete = COMPLETE_NETWORKS,
