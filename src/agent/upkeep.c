@@ -121,9 +121,23 @@ static void files_sweep(struct supervisor *sup)
     arena_done(&arena);
 }
 
+/* Was the whole directory removed, while there is neither a task nor an agent? Then the node is gone: the credential with which an agent
+ * could come back was in there. A directory made anew would be left behind for ever. */
+static bool node_removed(const struct supervisor *sup)
+{
+    struct stat info;
+    return sup->open_count == 0 && sup->link.fd < 0 && stat(sup->dir, &info) != 0 &&
+           errno == ENOENT;
+}
+
 static void round_due(void *ctx)
 {
     struct supervisor *sup = ctx;
+    if (node_removed(sup)) {
+        log_info("the node's directory was removed, ending", kv_str("directory", sup->dir));
+        loop_stop(sup->loop);
+        return;
+    }
     upkeep_look(sup);
     files_sweep(sup);
     loop_timer_set(sup->upkeep_timer, loop_now_ms(sup->loop) + UPKEEP_MS);

@@ -4,6 +4,8 @@ Each test of a case has its name in Determined's list (tests/peers has the decis
 SPDX-License-Identifier: Apache-2.0
 """
 import os
+import select
+import shutil
 import signal
 
 import pytest
@@ -172,6 +174,19 @@ def test_container_lost_while_away_is_rescheduled(cluster):
     go.touch()
     s.wait_state(task, "completed")
     assert s.task(task)["counts"]["failed"] == 0
+
+
+def test_a_removed_node_leaves_nothing(cluster):
+    """As the job script of Slurm ends a node: the agent is killed and its directory removed. A supervisor that is still there makes nothing anew."""
+    s = cluster("n1")
+    home = s.root / "nodes" / "n1"
+    supervisor = supervisor_fd(home / "supervisor.lock")
+    kill(s, "n1")
+    shutil.rmtree(home)
+    ended = lambda: select.select([supervisor], [], [], 0)[0] != []  # noqa: E731
+    s.wait_until(lambda: ended() or home.exists(), "the end of the supervisor")
+    assert ended() and not home.exists()
+    os.close(supervisor)
 
 
 def test_reconnect_triggers_schedule(cluster):

@@ -52,7 +52,8 @@ def test_forty_tasks_grow_and_shrink_the_pool(site, cluster):
     others = set(pathlib.Path("/tmp").glob("weir-node.*"))
     directories = lambda: set(pathlib.Path("/tmp").glob("weir-node.*")) - others
     gate = w.root / "gate"
-    first = w.weir("submit", "--pool", "hpc", "-n", "8", "--", "sh", "-c", f"while [ ! -e {gate} ]; do sleep 0.1; done").stdout.strip()
+    wait = ["sh", "-c", f"while [ ! -e {gate} ]; do sleep 0.1; done"]
+    first = [w.weir("submit", "--pool", "hpc", "--", *wait).stdout.strip() for _ in range(8)]
     w.wait_until(lambda: len(up(w)) == 4, "the maximum")
     assert len(jobs()) == 4
     files = [path / "join.token" for path in directories()]
@@ -62,7 +63,8 @@ def test_forty_tasks_grow_and_shrink_the_pool(site, cluster):
     assert not any(secret in shown for secret in token)
     rest = [w.weir("submit", "--pool", "hpc", "--", "true").stdout.strip() for _ in range(32)]
     gate.touch()
-    for task in [first, *rest]:
+    assert len({*first, *rest}) == 40
+    for task in [*first, *rest]:
         assert w.wait(task)["state"] == "completed"
     w.wait_until(lambda: jobs() == [] and pool_of(w, "hpc")["launches"]["live"] == 0, lambda: f"no job is left: {jobs()}")
     w.wait_until(lambda: up(w) == [] and not directories(), "no node and no directory is left")

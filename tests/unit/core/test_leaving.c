@@ -316,6 +316,32 @@ static void nodes_are_replaced_one_after_the_other(void **state)
     org_done(&org);
 }
 
+static void no_more_nodes_leave_than_may_leave_at_once(void **state)
+{
+    (void)state;
+    struct org org;
+    three(&org);
+    assert_int_equal(replace(&org, 2), VERDICT_OK);
+    uint32_t fewest = pool_of(&org)->launch_live;
+    size_t most = 0;
+    for (unsigned i = 0; i < 8 && pool_of(&org)->replacement.at_once != 0; i++) {
+        later(&org, 0);
+        fewest = pool_of(&org)->launch_live < fewest ? pool_of(&org)->launch_live : fewest;
+        const size_t joined = turn(&org);
+        most = joined > most ? joined : most;
+        assert_true(pool_of(&org)->launch_live >= 1);
+        assert_true(joined <= 2);
+    }
+    assert_string_equal(query_pool_replaced(pool_of(&org)), "all nodes are replaced");
+    assert_true(fewest <= 2);
+    assert_true(most >= 1);
+    for (uint64_t id = 1; id <= 3; id++) {
+        assert_null(launch(&org, id));
+    }
+    assert_int_equal(pool_of(&org)->launch_live, 3);
+    org_done(&org);
+}
+
 static void a_replacement_stops_when_the_provider_fails(void **state)
 {
     (void)state;
@@ -428,6 +454,7 @@ int main(void)
         cmocka_unit_test(a_node_that_leaves_can_be_resumed),
         cmocka_unit_test(a_drain_with_a_deadline_requeues_what_still_runs),
         cmocka_unit_test(nodes_are_replaced_one_after_the_other),
+        cmocka_unit_test(no_more_nodes_leave_than_may_leave_at_once),
         cmocka_unit_test(a_replacement_stops_when_the_provider_fails),
         cmocka_unit_test(a_node_out_of_service_is_replaced_after_a_while),
         cmocka_unit_test(a_node_that_lacks_what_was_promised_is_a_failed_launch),
