@@ -178,7 +178,7 @@ def test_a_server_file(full):
 READS = """
     status, doctor, explain, queue, events, completion, help, version, whoami, usage, support, sim, top, ui, ps, logs, wait,
     task list, task show, task logs, task wait, task files, task get, task open, task exec, shell attach,
-    pool list, pool show, pool events, pool try, flavor list, flavor show, project list, project show, department list, department show,
+    pool list, pool show, pool events, pool try, flavor list, flavor show, network list, network show, project list, project show, department list, department show,
     quota list, node list, node show, config check, config init, config diff, config show, config import, token list, state export,
     sim compare, sim openb, db check, tls show, context list
 """

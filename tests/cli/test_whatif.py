@@ -53,7 +53,7 @@ def test_a_call_of_the_api_is_tried(weir):
     ({"method": "PATCH", "path": "/nowhere"}, 404, "path", "no such path"),
     ({"method": "PUT", "path": "/pools/burst"}, 400, "method", "only GET, PATCH, DELETE"),
     ({"method": "GET", "path": "/pools"}, 400, "path", "changes nothing"),
-    ({"method": "POST", "path": "/tokens", "body": {}}, 400, "path", "cannot be tried"),
+    ({"method": "POST", "path": "/tasks/1/open", "body": {}}, 400, "path", "cannot be tried"),
     ({"method": "POST", "path": "/config", "body": {}}, 400, "path", "POST /config?dry_run=true"),
     ({"method": "POST", "path": "/whatif", "body": {}}, 400, "path", "cannot be tried"),
     ({"method": "DELETE", "path": "/pools/burst?all"}, 400, "path", "unknown query parameter 'all'"),
