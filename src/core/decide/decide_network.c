@@ -188,7 +188,9 @@ enum verdict decide_network_task(struct step *step, const struct task_spec *spec
         network_id network;
         const struct pool *in =
             spec->pool_count > 0 ? query_pool_named(step->core, spec->pools[i]) : pool;
-        must(in != NULL);
+        if (in == NULL) { /* deleted since the task was submitted: nothing starts there */
+            continue;
+        }
         verdict = network_in(step, in, spec->network, &network);
         if (verdict == VERDICT_OK) {
             verdict = guest_check(step, network, project);
