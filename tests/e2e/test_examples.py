@@ -20,12 +20,14 @@ PAGES = sorted(page.name for page in USER.glob("*.md"))
 
 # What a page takes for granted: commands that were given before, and files that the reader has.
 BEFORE = {
+    "networks.md": ["weir project create nlp", "weir project create vision"],
     "queues.md": ["weir pool create v100"],
     "quotas.md": ["weir pool create v100"],
     "pools.md": ["weir project create nlp", "weir department create research"],
     "lists.md": ["weir project create nlp", "weir submit --project nlp --name resnet -- sleep 600"],
 }
 FILES = {
+    "networks.md": {"train.py": "print('trained')\n"},
     "quotas.md": {"train.py": "print('trained')\n"},
     "simulator.md": {
         "cluster.yaml": "nodes: [{name: n1, gpus: 8}]\n",
