@@ -34,7 +34,7 @@ const struct runas_account *attempt_place_account(const struct attempt *attempt,
     return account;
 }
 
-/* Takes a user of its own for the attempt, and gives it the job directory. */
+/* Chooses a Unix user that no other task of the node has, and makes this user the owner of the attempt's job directory. */
 static must_use enum err user_take(struct attempt *attempt, struct error *e)
 {
     struct supervisor *sup = attempt->sup;

@@ -26,7 +26,7 @@ must_use enum err tasknet_take(struct tasknets *nets, const char *name, struct t
                                struct error *e);
 void tasknet_give(struct tasknets *nets, struct tasknet *net); /* NULL is allowed */
 
-/* The descriptor by which a process enters the network; -1: `net` is NULL. */
+/* The descriptor with which a process enters the network; -1 for a `net` that is NULL, which stands for the node's own network. */
 int tasknet_fd(const struct tasknet *net);
 
 /* The calling thread enters the network behind `path`, as /proc/PID/fd/N names it, until tasknet_leave(). `*ret_home` is

@@ -28,15 +28,11 @@ static void table_say(struct cli *cli, const struct doc *answer)
     }
     const struct list_table_view view = {
         .items = items.at, .count = items.count, .width = cli->width, .colour = cli->colour};
-    struct list_table table;
     struct buf out;
     buf_init(&out, TABLE_MAX);
-    list_table_build(&view, shown, CONFIG_COLUMNS, &table);
-    list_table_head(&table, cli->colour, &out);
-    (void)table_print(table.table, true, 0, &out);
+    list_table_put(&view, shown, CONFIG_COLUMNS, &out);
     context_out((struct str){.p = buf_text(&out), .len = out.len});
     buf_done(&out);
-    list_table_done(&table);
     vec_done(&items);
 }
 

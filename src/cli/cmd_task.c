@@ -363,16 +363,12 @@ static void attempts_show(const struct cli *cli, const struct doc *doc)
                                          .width = wide ? 0 : cli->width,
                                          .colour = cli->colour,
                                          .wide = wide};
-    struct list_table table;
-    list_table_build(&view, used, used_count, &table);
     struct buf out;
     buf_init(&out, TABLE_MAX);
     buf_add_char(&out, '\n');
-    list_table_head(&table, cli->colour, &out);
-    (void)table_print(table.table, true, 0, &out);
+    list_table_put(&view, used, used_count, &out);
     context_out((struct str){.p = buf_text(&out), .len = out.len});
     buf_done(&out);
-    list_table_done(&table);
     vec_done(&items);
 }
 

@@ -174,11 +174,7 @@ static void table_write(struct cli *cli, struct buf *out, const struct doc *answ
                                          .width = args_has(&cli->args, "wide") ? 0 : cli->width,
                                          .colour = cli->colour,
                                          .wide = args_has(&cli->args, "wide")};
-    struct list_table table;
-    list_table_build(&view, shown, count, &table);
-    list_table_head(&table, cli->colour, out);
-    (void)table_print(table.table, true, 0, out);
-    list_table_done(&table);
+    list_table_put(&view, shown, count, out);
     vec_done(&items);
 }
 

@@ -19,7 +19,7 @@ void guild_screen_close(void);
 /* A run has written something; stream 0 is standard output. `order` numbers runs from 1. */
 void guild_screen_output(uint32_t order, int stream, struct str text);
 
-/* A line of the log, whole with its end. Written at once while nothing is held and no run has just ended. */
+/* Shows a line of the log; `line` ends with a line break. The line waits while output of runs is held, or while a run has just ended. */
 void guild_screen_line(struct str line);
 
 /* The lines that follow are about the end of this run, and what follows from it. */

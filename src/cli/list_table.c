@@ -182,3 +182,13 @@ void list_table_head(const struct list_table *list, bool colour, struct buf *out
     buf_done(&lines);
     buf_done(&line);
 }
+
+void list_table_put(const struct list_table_view *view, const struct list_column *const *columns,
+                    size_t count, struct buf *out)
+{
+    struct list_table list;
+    list_table_build(view, columns, count, &list);
+    list_table_head(&list, view->colour, out);
+    (void)table_print(list.table, true, 0, out);
+    list_table_done(&list);
+}

@@ -29,5 +29,9 @@ void list_table_build(const struct list_table_view *view, const struct list_colu
                       size_t count, struct list_table *ret);
 void list_table_done(struct list_table *list);
 
+/* Appends a whole table: the line above the header, the header and all rows. */
+void list_table_put(const struct list_table_view *view, const struct list_column *const *columns,
+                    size_t count, struct buf *out);
+
 /* Appends the line that stands above the header, if there is one. */
 void list_table_head(const struct list_table *list, bool colour, struct buf *out);

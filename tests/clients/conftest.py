@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from weir_harness import Weir
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
@@ -28,3 +29,12 @@ def environment(name, *packages):
                 pytest.skip(f"no package index gives {' '.join(packages)}: {got.stderr.strip().splitlines()[-1][:120]}")
             (home / "done").write_text("\n".join(packages))
     return str(home / "bin" / "python")
+
+
+@pytest.fixture(scope="module")
+def server():
+    """A Weir of four slots, shared by the tests of a file."""
+    weir = Weir(["--slots", "4"])
+    weir.start()
+    yield weir
+    weir.close()

@@ -20,17 +20,9 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "api"))
 
 import qarnot_sdk as sdk  # noqa: E402
-from weir_harness import DEADLINE_S, Weir, supervisors_end, weir_bin  # noqa: E402
+from weir_harness import DEADLINE_S, supervisors_end, weir_bin  # noqa: E402
 
 LONG = os.environ.get("WEIR_LONG") == "1"
-
-
-@pytest.fixture(scope="module")
-def server():
-    weir = Weir(["--slots", "4"])
-    weir.start()
-    yield weir
-    weir.close()
 
 
 class PoolWatch(threading.Thread):

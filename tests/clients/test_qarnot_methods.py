@@ -17,14 +17,6 @@ sys.path.insert(0, str(REPOSITORY / "bench"))
 import slurm as private_slurm  # noqa: E402
 
 
-@pytest.fixture(scope="module")
-def server():
-    weir = Weir(["--slots", "4"])
-    weir.start()
-    yield weir
-    weir.close()
-
-
 def server_of_a_file(weir, config):
     """Starts a server alone, with its file; `weir.close()` ends it."""
     ready, write = os.pipe()

@@ -9,15 +9,6 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "api"))
 
 import qarnot_sdk as sdk  # noqa: E402
-from weir_harness import Weir  # noqa: E402
-
-
-@pytest.fixture(scope="module")
-def server():
-    weir = Weir(["--slots", "4"])
-    weir.start()
-    yield weir
-    weir.close()
 
 
 # ---- values ----

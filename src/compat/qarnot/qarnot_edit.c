@@ -34,7 +34,7 @@ static const char *value_text(const struct doc *map, const char *key, struct are
     return text;
 }
 
-/* The task began with these, so it cannot be told others. */
+/* Refuses other constants, another number of instances and other ranges: a submitted task keeps what it was submitted with. */
 static enum err fixed_check(const struct doc *kept, const struct doc *body, struct arena *arena,
                             struct error *e)
 {

@@ -12,6 +12,16 @@
 #include <string.h>
 #include <sys/socket.h>
 
+/* The site still answers a request; then it is freed. */
+static void site_serves_and_ends(struct site *site)
+{
+    struct client *client = client_new(site);
+    client_get(client, "/now");
+    client_wait(client, "\r\n\r\nnow");
+    client_free(client);
+    site_free(site);
+}
+
 static void a_connection_serves_many_requests(void **state)
 {
     (void)state;
@@ -110,11 +120,7 @@ static void what_the_library_cannot_parse_ends_the_connection_only(void **state)
         assert_null(strstr(client->text, "200 OK"));
         client_free(client);
     }
-    struct client *client = client_new(site);
-    client_get(client, "/now");
-    client_wait(client, "\r\n\r\nnow");
-    client_free(client);
-    site_free(site);
+    site_serves_and_ends(site);
 }
 
 static void heads_are_bounded(void **state)
@@ -183,11 +189,7 @@ static void a_head_that_fills_the_memory_ends_its_connection_only(void **state)
         client_wait_closed(client);
         client_free(client);
     }
-    struct client *client = client_new(site);
-    client_get(client, "/now");
-    client_wait(client, "\r\n\r\nnow");
-    client_free(client);
-    site_free(site);
+    site_serves_and_ends(site);
 }
 
 static void a_body_at_its_limit_passes_and_one_above_gets_413(void **state)

@@ -28,7 +28,8 @@ struct share_tree *share_tree_open(const struct core *core, pool_id pool);
 /* The accounts and shares of the share tree. They stay as they are until the tree is opened again. */
 struct shares *share_tree_shares(struct share_tree *tree);
 
-/* The accounts of share_tree_shares(), in the same order, with what each account holds now: leaving instances count, claims do not. */
+/* What each account holds now, in the order of share_tree_shares(). Instances that are about to leave are counted; places that a task
+ * has claimed and not yet got are not. */
 struct account_view *share_tree_now(struct share_tree *tree);
 
 /* The view of an account; NULL: the account has no work in the pool. */
