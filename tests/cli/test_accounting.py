@@ -26,8 +26,8 @@ def ended(weir_factory):
         weir.weir("project", "create", project)
     weir.weir("quota", "set", "nlp", "--pool", "default", "gpu=2")
     weir.submit("true", project="nlp", time_limit="1h")
+    weir.wait(1)  # the tests know which of them ended first
     weir.submit("false", project="vision", kind="experiment")
-    weir.wait(1)
     weir.wait(2)
     weir.submit("sleep", "1000", project="vision", resources={"gpu": 2})
     weir.wait_state(3, "running")
