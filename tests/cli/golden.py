@@ -15,11 +15,14 @@ def plain(text):
     return text
 
 
+def differs(name, text):
+    return not os.environ.get("WEIR_GOLDEN_WRITE") and plain(text) != (HERE / f"{name}.txt").read_text()
+
+
 def check(name, text):
     """Compares with golden/NAME.txt, or writes it when WEIR_GOLDEN_WRITE is set."""
     path = HERE / f"{name}.txt"
-    found = plain(text)
     if os.environ.get("WEIR_GOLDEN_WRITE"):
-        path.write_text(found)
+        path.write_text(plain(text))
         return
-    assert found == path.read_text(), f"{name} differs from {path}"
+    assert not differs(name, text), f"{name} differs from {path}:\n{plain(text)}"
