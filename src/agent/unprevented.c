@@ -8,8 +8,8 @@ static const char *by_account(struct agent *agent)
 {
     if (!agent->account.switch_user) {
         return "tasks run as the agent's own user: a task can read its files (credentials too), "
-               "stop the "
-               "agent and other tasks; run the agent as root, or only trusted tasks";
+               "see and trace other tasks, stop the agent and other tasks; run the agent as root, "
+               "or only trusted tasks";
     }
     if (agent->task_uids.count > 0) {
         return "tasks have users of their own, and share the network, the machine's name and what "
@@ -50,7 +50,7 @@ void unprevented_tell(struct agent *agent)
                   held);
     agent->node.unprevented = by_account(agent);
     if (missing[0] != '\0') {
-        agent->node.unprevented = arena_fmt(&agent->arena, "%.200s; more %s than a task holds",
+        agent->node.unprevented = arena_fmt(&agent->arena, "%.240s; more %s than a task holds",
                                             agent->node.unprevented, missing);
     }
     log_info("what this node cannot prevent", kv_str("what", agent->node.unprevented),

@@ -4,6 +4,7 @@ SPDX-License-Identifier: Apache-2.0
 """
 import ctypes
 import glob
+import http.client
 import os
 import resource
 import signal
@@ -11,6 +12,7 @@ import socket
 import struct
 import subprocess
 import time
+import urllib.parse
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 VICTIM = int(os.environ["VICTIM_PID"])
@@ -21,7 +23,13 @@ SUPERVISOR = int(os.environ["SUPERVISOR_PID"])
 AGENT = int(os.environ["AGENT_PID"])
 SERVER = int(os.environ["SERVER_PID"])
 CGROUPS = os.environ["CGROUPS"].split()
-MINE = os.getcwd()
+SOCKETS = os.environ["SOCKETS"].split()
+SHARED = os.environ["SHARED_FILE"]
+URL = urllib.parse.urlsplit(os.environ["SERVER_URL"])
+# Where tasks run as the agent's own user many tries succeed, and the node says so. Such a try only shows that it could.
+GENTLE = os.environ.get("GENTLE") == "1"
+MINE = os.environ["WEIR_JOB_DIR"]
+os.chdir(MINE)
 TRIES = []
 
 
@@ -48,15 +56,30 @@ def read(path):
 
 
 def write(path, text, mode="w"):
-    with open(path, mode) as file:
-        file.write(text)
+    with open(path, "a" if GENTLE and not path.startswith(("/proc/", "/sys/", MINE)) else mode) as file:
+        file.write("" if GENTLE and not path.startswith(("/proc/", "/sys/", MINE)) else text)
     return f"wrote {path}"
+
+
+def send(pid, number):
+    return os.kill(pid, 0 if GENTLE else number) or "sent"
+
+
+def trace(pid):
+    syscall(101, 16, pid, 0, 0)
+    os.waitpid(pid, 0)
+    return syscall(101, 17, pid, 0, 0)
 
 
 def as_child(code):
     """Runs code in a child; its word is what it returned, else the error."""
     ends = os.pipe()
-    pid = os.fork()
+    try:
+        pid = os.fork()
+    except OSError:
+        os.close(ends[0])
+        os.close(ends[1])
+        raise
     if pid == 0:
         try:
             said = repr(code())
@@ -123,7 +146,7 @@ for name, path in [("/etc/shadow", "/etc/shadow"), ("the administrator's token",
                    ("physical memory", "/dev/mem"), ("the environment of process 1", "/proc/1/environ"),
                    ("the other task's environment", f"/proc/{VICTIM}/environ"), ("the other task's arguments", f"/proc/{VICTIM}/cmdline"),
                    ("the other task's memory", f"/proc/{VICTIM}/mem"), ("the other task's maps", f"/proc/{VICTIM}/maps"),
-                   ("the other task's output", f"/proc/{VICTIM}/fd/1"), ("the other task's file", f"{VICTIM_DIR}/secret"),
+                   ("the other task's file", f"{VICTIM_DIR}/secret"),
                    ("the supervisor's environment", f"/proc/{SUPERVISOR}/environ"), ("the agent's environment", f"/proc/{AGENT}/environ"),
                    ("the server's memory", f"/proc/{SERVER}/mem")]:
     attempt(lambda path=path: read(path)).__name__ = f"read {name}"
@@ -135,16 +158,21 @@ for name, path in [("the other task's directory", f"{VICTIM_DIR}/mine"), ("the s
     attempt(lambda path=path: write(path, "-1000" if "oom" in path else "h", "a" if "spool" in path else "w")).__name__ = f"write {name}"
 
 for name, pid in [("the other task", VICTIM), ("the supervisor", SUPERVISOR), ("the agent", AGENT), ("the server", SERVER), ("process 1", 1)]:
-    attempt(lambda pid=pid: os.kill(pid, signal.SIGSTOP) or "stopped").__name__ = f"stop {name}"
-    attempt(lambda pid=pid: os.kill(pid, signal.SIGKILL) or "killed").__name__ = f"kill {name}"
-    attempt(lambda pid=pid: syscall(101, 16, pid, 0, 0)).__name__ = f"trace {name}"
+    attempt(lambda pid=pid: send(pid, signal.SIGSTOP)).__name__ = f"stop {name}"
+    attempt(lambda pid=pid: send(pid, signal.SIGKILL)).__name__ = f"kill {name}"
+    attempt(lambda pid=pid: trace(pid)).__name__ = f"trace {name}"
 
 
 @attempt
 def read_the_other_task_by_process_vm_readv():
     room = ctypes.create_string_buffer(16)
     local = (ctypes.c_void_p * 2)(ctypes.addressof(room), 16)
-    remote = (ctypes.c_void_p * 2)(0x400000, 16)
+    first = 0x400000
+    try:
+        first = int(read(f"/proc/{VICTIM}/maps").split(b"-")[0], 16)
+    except OSError:
+        pass  # the address that many programs have
+    remote = (ctypes.c_void_p * 2)(first, 16)
     return syscall(310, VICTIM, local, 1, remote, 1, 0)
 
 
@@ -173,7 +201,8 @@ def list_the_other_tasks_directory():
 
 @attempt
 def put_the_other_tasks_directory_away():
-    return os.rename(VICTIM_DIR, VICTIM_DIR + ".gone") or "renamed"
+    os.rename(VICTIM_DIR, VICTIM_DIR + ".gone")
+    return os.rename(VICTIM_DIR + ".gone", VICTIM_DIR) or "renamed, and back"
 
 
 @attempt
@@ -185,15 +214,83 @@ def reach_the_other_tasks_file_by_a_link():
 @attempt
 def reach_the_other_tasks_file_by_a_hard_link():
     os.link(f"{VICTIM_DIR}/secret", f"{MINE}/hard")
-    return read(f"{MINE}/hard")
+    said = read(f"{MINE}/hard")
+    os.unlink(f"{MINE}/hard")
+    return said
+
+
+def speak(path):
+    if GENTLE:
+        return os.access(path, os.W_OK) or refuse("it may not")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET if path.endswith("door.sock") else socket.SOCK_STREAM) as one:
+        one.settimeout(2)
+        one.connect(path)
+        if path.endswith("weir.sock"):
+            one.sendall(b"GET /api/v1/tasks HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            said = one.recv(100)
+            return said if said.startswith(b"HTTP/1.1 2") else refuse(said[:20].decode())
+        return "connected"
+
+
+for path in SOCKETS:
+    attempt(lambda path=path: speak(path)).__name__ = f"speak with {os.path.basename(path)}"
+
+
+def ask(path, method="GET", **headers):
+    """A request to the server, as a task on the server's own machine can send it."""
+    connection = http.client.HTTPConnection(URL.hostname, URL.port, timeout=10)
+    try:
+        connection.request(method, f"/api/v1/{path}", headers=headers)
+        answer = connection.getresponse()
+        said = answer.read()
+    finally:
+        connection.close()
+    if answer.status >= 400:
+        raise OSError(f"the server says {answer.status}")
+    return said
+
+
+attempt(lambda: ask("tasks")).__name__ = "list tasks without a token"
+attempt(lambda: ask(f"tasks/{os.environ['VICTIM_TASK']}", "DELETE")).__name__ = "end the other task without a token"
+attempt(lambda: ask("tasks", Authorization="Bearer " + os.environ.get("WEIR_TOKEN", "weir_none"))).__name__ = "list tasks with what the environment gives"
+attempt(lambda: ask("agent/hello", "POST", Authorization="Bearer none")).__name__ = "pass for a node"
 
 
 @attempt
-def speak_with_the_supervisor():
-    with socket.socket(socket.AF_UNIX) as one:
-        one.settimeout(2)
-        one.connect(f"{NODE}/supervisor.sock")
-        return one.recv(100) or refuse("it hung up")
+def open_the_other_tasks_output():
+    os.close(os.open(f"/proc/{VICTIM}/fd/1", os.O_RDONLY | os.O_NONBLOCK))
+    return "opened"
+
+
+@attempt
+def read_the_other_tasks_shared_memory():
+    return read(SHARED)
+
+
+@attempt
+def put_a_file_into_the_other_tasks_memory():
+    return write(f"/proc/{VICTIM}/mem", "h", "r+")
+
+
+@attempt
+def open_a_gpu_that_it_does_not_hold():
+    held = os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")
+    others = [path for path in glob.glob("/dev/nvidia[0-9]*") + glob.glob("/dev/dri/render*") if "".join(c for c in path if c.isdigit()) not in held]
+    for path in others or refuse("there is no other"):
+        os.close(os.open(path, os.O_RDWR))
+    return others
+
+
+@attempt
+def leave_links_for_those_who_fetch_its_files():
+    """The test fetches them."""
+    for name, target in LINKS.items():
+        os.symlink(target, f"{MINE}/{name}")
+    os.mkfifo(f"{MINE}/pipe")
+    refuse("the test looks later")
+
+
+LINKS = {"out-file": f"{DATA}/admin.token", "out-dir": DATA, "out-dots": "../../../..", "out-task": VICTIM_DIR, "out-etc": "/etc", "out-self": "/proc/self/root"}
 
 
 @attempt

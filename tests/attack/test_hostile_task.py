@@ -51,31 +51,70 @@ def node():
     w.close()
 
 
-def test_a_hostile_task_achieves_nothing(node):
-    w = node
-    victim = int(w.weir("submit", "--env", f"SECRET={SECRET}", "--", "sh", "-c",
-                        f"umask 077; echo {SECRET} > secret; echo $$; exec sleep 600").stdout)
-    w.wait_until(lambda: w.weir("logs", str(victim)).stdout.strip(), "the other task's pid")
-    pid = int(w.weir("logs", str(victim)).stdout)
-    given = {"VICTIM_PID": pid, "VICTIM_DIR": w.dir / "node" / "job" / str(victim) / "0", "DATA_DIR": w.dir, "NODE_DIR": w.dir / "node",
+def victim_start(w):
+    """A task of another person, by its number and its process."""
+    task = int(w.weir("submit", "--env", f"SECRET={SECRET}", "--", "sh", "-c",
+                      f"cd $WEIR_JOB_DIR; umask 077; echo {SECRET} > secret; echo {SECRET} > /dev/shm/weir-hostile-$$; echo $$; exec sleep 600").stdout)
+    w.wait_until(lambda: w.weir("logs", str(task)).stdout.strip(), "the other task's pid")
+    return task, int(w.weir("logs", str(task)).stdout)
+
+
+@pytest.fixture(autouse=True)
+def shared_memory():
+    yield
+    for path in pathlib.Path("/dev/shm").glob("weir-hostile-*"):
+        if not alive(path.name.rpartition("-")[2]):
+            path.unlink(missing_ok=True)
+
+
+def hostile_run(w, victim, pid, **more):
+    """Runs hostile_task.py as a task of this node: its number, and its tries as [name, "refused" or "DONE", words]."""
+    cgroups = w.dir / "node" / "cgroups"
+    given = {"VICTIM_PID": pid, "VICTIM_TASK": victim, "VICTIM_DIR": w.dir / "node" / "job" / str(victim) / "0", "DATA_DIR": w.dir, "NODE_DIR": w.dir / "node",
              "SUPERVISOR_PID": one_pid(w, "supervisor"), "AGENT_PID": one_pid(w, "agent"), "SERVER_PID": one_pid(w, "server"),
-             "CGROUPS": " ".join((w.dir / "node" / "cgroups").read_text().split()) if (w.dir / "node" / "cgroups").exists() else "",
-             "STRAY_NAME": STRAY}
+             "CGROUPS": " ".join(cgroups.read_text().split()) if cgroups.exists() else "", "STRAY_NAME": STRAY, "SERVER_URL": w.url,
+             "SOCKETS": " ".join(str(path) for path in w.dir.rglob("*.sock")), "SHARED_FILE": f"/dev/shm/weir-hostile-{pid}", **more}
     given["GIVEN"] = ",".join(given)
     script = w.root / "hostile_task.py"
     shutil.copy(pathlib.Path(__file__).with_name("hostile_task.py"), script)
     script.chmod(0o644)
     flags = [word for k, v in given.items() for word in ("--env", f"{k}={v}")]
-    end = w.weir("run", *flags, "--", "/usr/bin/python3", script, check=False)
-    assert end.stdout.endswith("END\n"), end.stdout + end.stderr
+    end = w.weir("run", "--name", "hostile", *flags, "--", "/usr/bin/python3", script, check=False)
+    assert end.stdout.endswith("END\n"), (end.returncode, end.stdout, end.stderr, w.log_text()[-3000:])
     tries = [line.split("|") for line in end.stdout.splitlines() if "|" in line]
-    assert len(tries) >= 40
+    assert len({line[0] for line in tries}) == len(tries) >= 40
+    [task] = [t["id"] for t in w.api("GET", "tasks").json["items"] if t["name"] == "hostile"]
+    assert all(alive(given[role]) for role in ("SUPERVISOR_PID", "AGENT_PID", "SERVER_PID"))
+    return task, tries, end.stdout
+
+
+def links_lead_nowhere(w, task):
+    """Nothing outside the task's directory is fetched through the links and the pipe that it left."""
+    left = {entry["name"] for entry in w.api("GET", f"tasks/{task}/files").json["entries"]}
+    assert {"out-file", "out-dir", "out-dots", "out-task", "out-etc", "out-self", "pipe"} <= left
+    reaches = ["out-file", "out-dir", "out-dir/admin.token", "out-dots", "out-dots/admin.token", "out-task/secret", "out-etc/passwd", "out-self/etc/passwd", "pipe", "../0/secret",
+               "..", "../../../../admin.token", "/etc/passwd", "out-dir/../../etc/passwd"]
+    for path in reaches:
+        for form in ("file", "files"):
+            answer = w.api("GET", f"tasks/{task}/{form}?path={path}")
+            assert answer.status in (400, 403, 404, 409), (form, path, answer.status, answer.body)
+    fetched = w.root / "fetched"
+    w.weir("task", "get", str(task), ".", "--output", str(fetched), check=False)
+    got = b"".join(path.read_bytes() for path in fetched.rglob("*") if path.is_file() and not path.is_symlink())
+    assert not any(path.is_symlink() for path in fetched.rglob("*"))
+    assert SECRET.encode() not in got and w.token.encode() not in got and b"root:x:" not in got
+
+
+def test_a_hostile_task_achieves_nothing(node):
+    w = node
+    victim, pid = victim_start(w)
+    task, tries, said = hostile_run(w, victim, pid)
     done = [line for line in tries if line[1] != "refused"]
     assert not done, f"{len(done)} of {len(tries)} tries succeeded: {done}"
-    assert SECRET not in end.stdout
+    assert SECRET not in said and w.token not in said
     assert running(STRAY) == []
     assert alive(pid) and w.task(victim)["state"] == "running"
-    assert all(alive(given[role]) for role in ("SUPERVISOR_PID", "AGENT_PID", "SERVER_PID"))
+    links_lead_nowhere(w, task)
     assert w.weir("run", "--", "echo", "well").stdout == "well\n"
 
 
@@ -88,11 +127,34 @@ def test_a_kill_of_everything_reaches_only_its_own_task(node):
     assert w.weir("run", "--", "echo", "well").stdout == "well\n"
 
 
+# What the node's list says of tasks that run as the agent's own user, and which tries this allows. Each is true, and nothing else succeeds.
+FILES = ["read the administrator's token", "read the join token", "read the node's credential", "read the database", "read the machine's secret", "read the spool",
+         "read the other task's file", "read the log of the server", "read the other tasks shared memory",
+         "write the other task's directory", "write the spool", "write the node's directory", "write the data directory", "list the other tasks directory",
+         "put the other tasks directory away", "reach the other tasks file by a link", "reach the other tasks file by a hard link", "speak with supervisor.sock",
+         "speak with door.sock", "read the other task as root of a user namespace"]
+LISTED = {
+    "read its files (credentials too)": FILES,
+    "stop the agent and other tasks": [f"{verb} the {who}" for verb in ("stop", "kill") for who in ("other task", "supervisor", "agent", "server")],
+    "see and trace other tasks": ["see the other task in proc", "trace the other task", *(f"read the other task's {what}" for what in ("environment", "arguments", "memory", "maps")), "open the other tasks output",
+                                  "read the other task by process vm readv", "put a file into the other tasks memory", "see the other task by a proc of its own", "become the other task's user"],
+}
+
+
 def test_an_ordinary_agent_says_what_it_cannot_prevent():
-    """As an ordinary user a task is that user: the node lists what follows from it, and the list is true."""
-    with Weir(["--slots", "2"], user=65534) as w:
+    """As an ordinary user a task is that user: what the hostile task achieves is what the node lists, no more and no less."""
+    with Weir(["--slots", "4", "--task-pids", "100"], user=300000 + os.getpid() % 100000) as w:
         [node] = w.api("GET", "nodes").json["items"]
-        assert "tasks run as the agent's own user" in node["unprevented"]
+        victim, pid = victim_start(w)
+        task, tries, said = hostile_run(w, victim, pid, GENTLE=1)
+        done = {line[0] for line in tries if line[1] != "refused"}
+        print(sorted(done), node["unprevented"])
+        for words, names in LISTED.items():
+            assert words in node["unprevented"], words
+            assert done & set(names), f"the list says '{words}', and no try shows it"
+        assert done - {name for names in LISTED.values() for name in names} == set(), tries
         assert "cpu, memory, processes" in node["unprevented"] or "memory" in node["limits"]
-        token = w.weir("run", "--", "cat", w.dir / "admin.token", check=False).stdout.strip()
-        assert token == w.token, "the list says that a task can read credentials"
+        links_lead_nowhere(w, task)
+        assert w.weir("run", "--", "echo", "well").stdout == "well\n"
+        w.weir("kill", str(victim))
+        w.wait_until(lambda: running(STRAY) == [], "the end of what the hostile task left behind")
