@@ -61,6 +61,7 @@ static void stop_line(const struct lines *lines, const struct doc *task)
     const int64_t lost_ms = item_number(task, "lost_ms", 0);
     verb_add(lines, "stop");
     task_add(lines->out, task);
+    buf_add_str(lines->out, item_true(task, "later") ? " when its node is replaced" : "");
     if (lost_ms > 0) {
         buf_add_str(lines->out, ", losing ");
         text_span(lines->out, lost_ms);

@@ -24,14 +24,11 @@ static int64_t times_bounded(int64_t slots_milli, int64_t ms)
     return __builtin_mul_overflow(slots_milli, ms, &product) ? INT64_MAX : product;
 }
 
-/* Looks at the instance before the fact is applied: afterwards its times may be gone. */
-static void stop_note(const struct preview_try *try, struct attempt_key key, enum end_cause cause)
+void preview_stop_note(struct preview *preview, const struct instance *instance,
+                       const struct preview_stop *as, int64_t now_ms)
 {
-    struct preview *preview = try->note;
-    const struct instance *instance = query_instance(try->copy, key.task, key.index);
-    must(instance != NULL);
     uint32_t at = 0;
-    while (at < preview->stop_count && preview->stops[at].task.v != key.task.v) {
+    while (at < preview->stop_count && preview->stops[at].task.v != instance->task.v) {
         at++;
     }
     if (at == PREVIEW_TASKS_MAX) {
@@ -41,20 +38,28 @@ static void stop_note(const struct preview_try *try, struct attempt_key key, enu
     }
     struct preview_stop *stop = &preview->stops[at];
     if (at == preview->stop_count) {
-        *stop = (struct preview_stop){.task = key.task, .cause = cause};
+        *stop =
+            (struct preview_stop){.task = instance->task, .cause = as->cause, .later = as->later};
         preview->stop_count++;
         preview->stop_total++;
     }
     const int64_t saved_ms = instance->checkpoint_ms > instance->started_ms
                                  ? instance->checkpoint_ms
                                  : instance->started_ms;
-    const int64_t lost_ms =
-        instance->started_ms != 0 && try->now_ms > saved_ms ? try->now_ms - saved_ms : 0;
+    const int64_t lost_ms = instance->started_ms != 0 && now_ms > saved_ms ? now_ms - saved_ms : 0;
     const int64_t slots_lost = times_bounded(instance->slots_milli, lost_ms);
     stop->instances++;
     stop->lost_ms = lost_ms > stop->lost_ms ? lost_ms : stop->lost_ms;
     stop->slots_lost =
         slots_lost > INT64_MAX - stop->slots_lost ? INT64_MAX : stop->slots_lost + slots_lost;
+}
+
+/* Looks at the instance before the fact is applied: afterwards its times may be gone. */
+static void stop_note(const struct preview_try *try, struct attempt_key key, enum end_cause cause)
+{
+    const struct instance *instance = query_instance(try->copy, key.task, key.index);
+    must(instance != NULL);
+    preview_stop_note(try->note, instance, &(struct preview_stop){.cause = cause}, try->now_ms);
 }
 
 static void end_note(struct preview *preview, task_id task, enum task_state state)
@@ -316,7 +321,7 @@ enum verdict preview_run(const struct core *core, const struct preview_ask *ask,
     preview->cut |= !preview_launch_ticks(&change);
     preview->cut |= !preview_passes(&change);
     if (!ask->brief) {
-        preview_leave(preview);
+        preview_leave(preview, now_ms);
         preview_later(preview, now_ms);
         preview_waits(preview, ask);
     }

@@ -1,6 +1,8 @@
 /* preview_leave.c - which machines a change would end later: once their nodes have no work. The state right after the change says which
  * nodes leave; the deadlines that end them have not come yet.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "base/must.h"
+#include "core/model/instance.h"
 #include "core/model/launch.h"
 #include "core/model/leave.h"
 #include "core/model/pool.h"
@@ -50,7 +52,27 @@ static uint32_t above(const struct core *core, pool_id id)
     return most < free ? most : free;
 }
 
-void preview_leave(struct preview *preview)
+/* Notes the tasks of a node that is replaced after other nodes, and whose tasks do not end by themselves first. */
+static void turn_note(struct preview *preview, const struct launch *launch, int64_t now_ms)
+{
+    const struct pool *pool = query_pool(preview->after, launch->pool);
+    must(pool != NULL);
+    const enum busy busy = (enum busy)pool->replacement.busy;
+    if (busy != BUSY_REQUEUE && busy != BUSY_KILL) {
+        return;
+    }
+    const struct preview_stop as = {.cause = busy == BUSY_KILL ? END_KILLED : END_PREEMPTED,
+                                    .later = true};
+    struct attempt_key cursor = {0};
+    const struct instance *instance;
+    while ((instance = query_node_instance_next(preview->after, launch->node, &cursor)) != NULL) {
+        if (instance->state != INSTANCE_STOPPING) {
+            preview_stop_note(preview, instance, &as, now_ms);
+        }
+    }
+}
+
+void preview_leave(struct preview *preview, int64_t now_ms)
 {
     const struct core *after = preview->after;
     for (const struct launch *launch = query_launch_next(after, (launch_id){0}); launch != NULL;
@@ -60,6 +82,9 @@ void preview_leave(struct preview *preview)
             const struct preview_machine_end end = {launch->pool, launch->node, true,
                                                     way == WAY_REPLACED};
             preview_launch_end_note(preview, end);
+            if (way == WAY_REPLACED && launch->leave == LEAVE_NOT) {
+                turn_note(preview, launch, now_ms);
+            }
         }
     }
     for (const struct pool *pool = query_pool_next(after, (pool_id){0}); pool != NULL;

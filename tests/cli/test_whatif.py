@@ -117,6 +117,26 @@ def test_nodes_that_work_would_end_later(weir_factory):
     assert "would launch 2 nodes in pool train, for 3 EUR an hour" in restored, restored
 
 
+def test_a_replacement_names_the_tasks_of_later_nodes(weir_factory):
+    """Nodes are replaced one at a time. The tasks of all of them stop, and are named before."""
+    weir = weir_factory()
+    weir.weir("flavor", "create", "fine", "--slots", 1)
+    weir.weir("pool", "create", "train", "--provider", "local", "--flavor", "fine", "--nodes", 3)
+    weir.wait_until(lambda: weir.weir_json("pool", "show", "train")["nodes"]["up"] == 3, "three nodes to join")
+    tasks = [int(weir.weir("submit", "--pool", "train", "--slots", 1, "--", "sleep", "1000").stdout) for _ in range(3)]
+    weir.wait_until(lambda: all(weir.task(task)["state"] == "running" for task in tasks), "the tasks to run")
+    stops = [line for line in weir.weir("whatif", "pool", "replace", "train", "--busy", "requeue", check=False).stdout.splitlines() if "stop" in line]
+    assert len(stops) == 3 and sum("when its node is replaced" in line for line in stops) == 2, stops
+    assert {int(re.match(r"would stop task (\d+) ", line)[1]) for line in stops} == set(tasks)
+    stay = weir.weir("whatif", "pool", "replace", "train", "--busy", "wait", check=False).stdout
+    assert "would stop" not in stay and stay.count("would replace node") == 3, stay
+    killed = weir.api("POST", "pools/train/replace?dry_run=true", {"busy": "kill", "at_once": 2}).json["stops"]
+    assert [stop["cause"] for stop in killed] == ["killed"] * 3 and sorted(stop["later"] for stop in killed)[::2] == [False, True]
+    weir.weir("pool", "replace", "train", "--busy", "requeue", "--yes")
+    weir.wait_until(lambda: weir.weir_json("pool", "show", "train")["replacement"]["at_once"] == 0, "the replacement to end")
+    assert all("preempted" in [attempt["cause"] for attempt in weir.task(task)["attempts"]] for task in tasks)
+
+
 def test_nodes_have_their_price(weir):
     weir.weir("flavor", "create", "fine", "--slots", 1, "--price", "1.5", "--currency", "EUR")
     said = tried(weir, "pool", "create", "priced", "--provider", "local", "--flavor", "fine", "--min", 3, "--max", 4)

@@ -12,6 +12,15 @@ import { Dialog } from './ui/dialog';
 
 export const searching = signal(false);
 
+let early = ''; // letters of a fast person, typed while the field is on its way
+
+/** Keeps a letter that is typed between `/` and the field; true: it was one. */
+export function searchEarly(e: KeyboardEvent): boolean {
+  const letter = searching.value && e.key.length === 1 && !e.ctrlKey && !e.metaKey && !e.altKey && document.querySelector('dialog[open]') === null;
+  if (letter) { e.preventDefault(); early += e.key; }
+  return letter;
+}
+
 interface Hit { key: string; kind: string; text: string; to: string; state?: string; score: number }
 
 const SHOWN = 12;
@@ -50,6 +59,7 @@ function hitsOf(word: string, things: Hit[]): Hit[] {
 export function Search() {
   const [word, setWord] = useState('');
   const [at, setAt] = useState(0);
+  useEffect(() => { setWord((had) => early + had); early = ''; }, []); // runs when the dialog has opened
   const hits = hitsOf(word.trim(), useThings());
   const close = () => { searching.value = false; };
   const open = (hit: Hit) => { close(); location.hash = href(hit.to); };

@@ -9,7 +9,7 @@ import { asking, linkFailed, mayAdmin, mayWrite, me, signIn, signOut } from './l
 import { go, href, match, params, place } from './lib/router';
 import { onKey } from './keys';
 import { routes, type Route } from './routes';
-import { Search, searching } from './search';
+import { Search, searchEarly, searching } from './search';
 import { applyTheme, nextTheme, theme } from './theme';
 import { Button, Empty, ErrorBox, Field } from './ui/base';
 import { Asked, Dialog } from './ui/dialog';
@@ -121,7 +121,7 @@ function Top({ at }: { at: Route | null }) {
 export function Shell() {
   useEffect(() => {
     applyTheme();
-    const keys = (e: KeyboardEvent) => onKey(e, routes, { search: () => { searching.value = true; }, help: () => { helping.value = true; }, submit: () => { if (mayWrite.value) go('/submit'); } });
+    const keys = (e: KeyboardEvent) => searchEarly(e) || onKey(e, routes, { search: () => { searching.value = true; }, help: () => { helping.value = true; }, submit: () => { if (mayWrite.value) go('/submit'); } });
     document.addEventListener('keydown', keys);
     return () => document.removeEventListener('keydown', keys);
   }, []);
