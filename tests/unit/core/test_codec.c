@@ -826,6 +826,52 @@ static void coding_known(FILE *file, const char *name, unsigned version, uint64_
     fail_msg("add to samples/formats.txt: %s%016llx", want, (unsigned long long)digest);
 }
 
+/* samples/facts.txt has the bytes of a fact of every type, as the program of each version writes them: name, version, hex. Lines
+ * are added and never changed. WEIR_GOLDEN_WRITE=1 adds the lines that are missing. */
+static void newest_sampled(FILE *file, const char *name, unsigned version, struct str bytes)
+{
+    static char line[3 * BYTES_MAX];
+    char want[256];
+    const int len = snprintf(want, sizeof want, "%s %u ", name, version);
+    rewind(file);
+    while (fgets(line, sizeof line, file) != NULL) {
+        if (strncmp(line, want, (size_t)len) == 0) {
+            return;
+        }
+    }
+    if (getenv("WEIR_GOLDEN_WRITE") == NULL) {
+        fail_msg("samples/facts.txt has no line '%s…': WEIR_GOLDEN_WRITE=1 meson test -C build "
+                 "core_codec writes it",
+                 want);
+    }
+    assert_int_equal(fseek(file, 0, SEEK_END), 0);
+    (void)fputs(want, file);
+    for (size_t i = 0; i < bytes.len; i++) {
+        (void)fprintf(file, "%02x", (unsigned char)bytes.p[i]);
+    }
+    (void)fputc('\n', file);
+}
+
+static void every_newest_coding_has_a_sample(void **state)
+{
+    (void)state;
+    char path[512];
+    assert_true(snprintf(path, sizeof path, "%s/facts.txt", getenv("WEIR_SAMPLES")) <
+                (int)sizeof path);
+    FILE *file = fopen(path, getenv("WEIR_GOLDEN_WRITE") != NULL ? "a+" : "r");
+    assert_non_null(file);
+    for (unsigned type = type_after(0); type <= FACT_TYPE_MAX; type = type_after(type)) {
+        struct fact fact;
+        struct buf bytes;
+        fact_of((enum fact_type)type, &fact);
+        encode(&fact, &bytes);
+        newest_sampled(file, fact_type_name((enum fact_type)type), fact_bodies[type].newest,
+                       (struct str){bytes.data, bytes.len});
+        buf_done(&bytes);
+    }
+    assert_int_equal(fclose(file), 0);
+}
+
 static void a_change_of_coding_needs_a_new_version(void **state)
 {
     (void)state;
@@ -1219,6 +1265,7 @@ int main(void)
         cmocka_unit_test(damaged_facts_are_read_or_refused_never_worse),
         cmocka_unit_test(unknown_versions_are_named),
         cmocka_unit_test(a_change_of_coding_needs_a_new_version),
+        cmocka_unit_test(every_newest_coding_has_a_sample),
         cmocka_unit_test(what_a_newer_weir_wrote_is_called_so),
         cmocka_unit_test(a_pool_of_version_1_has_the_defaults),
         cmocka_unit_test(launches_of_version_1_are_read),
