@@ -25,7 +25,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SIGNAL_CODE_BASE = 128, MARKER_BYTES_MAX = 128 };
+enum {
+    SIGNAL_CODE_BASE = 128,
+    MARKER_BYTES_MAX = 128,
+    NODE_END_MS =
+        1000, /* the SIGTERM of the supervisor comes this much later than that of a task at the latest */
+};
 
 /* Throws output behind the task's limit away, after one line in the output that says so. */
 static long stream_discard(struct attempt_stream *stream)
@@ -417,6 +422,8 @@ void attempt_leader_ended(struct attempt *attempt, int status, const struct rusa
     attempt->state = ATTEMPT_CLOSING;
     attempt->exit_code =
         WIFSIGNALED(status) ? SIGNAL_CODE_BASE + WTERMSIG(status) : WEXITSTATUS(status);
+    attempt->leader_end_ms = loop_now_ms(sup->loop);
+    attempt->lost = sup->ending && !attempt->ordered;
     attempt->cpu_ms = time_ms(use->ru_utime) + time_ms(use->ru_stime);
     const uint64_t peak = (uint64_t)use->ru_maxrss * 1024;
     attempt->memory_peak = peak > attempt->memory_peak ? peak : attempt->memory_peak;
@@ -440,10 +447,21 @@ static bool stream_drain(struct attempt_stream *stream)
     return true;
 }
 
+/* Did something outside Weir end the attempt by SIGTERM? The end of a machine, or of a batch job that is the node, sends SIGTERM to every
+ * process at once: to the supervisor in the same moment. */
+static bool terminated(const struct attempt *attempt)
+{
+    return !attempt->ordered && attempt->exit_code == SIGNAL_CODE_BASE + SIGTERM;
+}
+
 bool attempt_finish(struct attempt *attempt)
 {
     struct supervisor *sup = attempt->sup;
     must(attempt->state == ATTEMPT_CLOSING);
+    if (terminated(attempt) && !sup->ending &&
+        loop_now_ms(sup->loop) < attempt->leader_end_ms + NODE_END_MS) {
+        return false;
+    }
     /* Every process of the attempt has ended, so the pipe holds all the output there will be. A
      * process outside the attempt may hold the pipe open; so the loop does not wait for the end of
      * file. */
@@ -454,7 +472,12 @@ bool attempt_finish(struct attempt *attempt)
     }
     checkpoint_look(attempt);
     attempt_limit_end(attempt);
-    attempt_record_ended(attempt);
+    attempt->lost |= sup->ending && terminated(attempt);
+    if (attempt->lost) { /* the node went away under the task, so the task is not to blame */
+        attempt_record_lost(attempt);
+    } else {
+        attempt_record_ended(attempt);
+    }
     attempt_place_give(attempt);
     sup->open_count--;
     ended_keep(attempt);

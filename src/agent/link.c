@@ -106,6 +106,7 @@ static void frame_do(struct supervisor *sup, const struct frame *frame)
     case FRAME_STOP: {
         struct attempt *attempt = map_get(sup->attempts, &frame->key, sizeof frame->key);
         if (attempt != NULL) {
+            attempt->ordered = true;
             attempt_stop(attempt, frame->grace_ms);
         }
         break;

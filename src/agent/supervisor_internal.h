@@ -59,7 +59,9 @@ struct attempt {
     struct tasknet *network;       /* NULL: the node's own */
     struct loop_timer *kill_timer; /* NULL: the attempt was not told to stop */
     int64_t kill_at_ms;
+    bool ordered;          /* the server told the attempt to stop */
     int64_t stop_grace_ms; /* STARTING: told to stop with this grace time; -1: not told */
+    int64_t leader_end_ms; /* CLOSING: when the first process ended, by the clock of the loop */
     bool leader_ended;     /* STARTING: the first process has already ended, with: */
     int leader_status;
     struct rusage leader_use;
@@ -67,7 +69,7 @@ struct attempt {
     struct attempt *ended_next;
     struct attempt *closing_next;
     int spawn_error;   /* ENDED without a start: why; 0: the attempt has run, or was lost */
-    bool lost;         /* ENDED: the node could not start it */
+    bool lost;         /* ENDED: the node could not start it, or was ended under it */
     unsigned entering; /* programs that door.c starts inside the attempt and are not started yet */
     uint16_t port;     /* WEIR_PORT: kept for the attempt on this node; 0: none was free */
     bool stray_seen;   /* a stray of this attempt was found in the current look */

@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 #include <sys/stat.h>
@@ -250,6 +251,40 @@ static void a_killed_supervisor_takes_its_tasks_along(void **state)
     }
 }
 
+/* The end of a machine or of a batch job sends SIGTERM to tasks and supervisor at once. A task is not to blame for its end then: neither
+ * a task that dies before the supervisor hears of it, nor a task that answers with an exit code of its own. */
+static void tasks_of_a_node_that_is_ended_are_lost(void **state)
+{
+    static const char *const scripts[] = {
+        "exec sleep 1000", "trap 'exit 143' TERM; echo up; while :; do sleep 0.01; done",
+        "trap 'exit 0' TERM; echo up; while :; do sleep 0.01; done"};
+    struct rig *rig = *state;
+    pid_t first = 0;
+    for (uint64_t task = 1; task <= 3; task++) {
+        rig_start(rig, task, 1, scripts[task - 1]);
+        const struct record record = rig_next(rig);
+        assert_int_equal(record.type, RECORD_STARTED);
+        first = task == 1 ? (pid_t)record.pid : first;
+    }
+    rig_output_wait(rig, strlen("up\nup\n"));
+    assert_int_equal(kill(first, SIGTERM), 0);
+    while (rig_alive(first)) {
+        usleep(1000);
+    }
+    assert_int_equal(kill((pid_t)rig->hello.pid, SIGTERM), 0);
+    for (unsigned lost = 0; lost < 3; lost++) {
+        assert_int_equal(rig_next(rig).type, RECORD_LOST);
+    }
+}
+
+static void a_task_that_somebody_else_ends_has_ended(void **state)
+{
+    struct rig *rig = *state;
+    rig_start(rig, 1, 1, "exec sleep 1000");
+    assert_int_equal(kill((pid_t)rig_next(rig).pid, SIGTERM), 0);
+    assert_int_equal(rig_ended(rig, 1).exit_code, 128 + SIGTERM);
+}
+
 static void a_cgroup_removed_by_somebody_else_does_no_harm(void **state)
 {
     struct rig *rig = *state;
@@ -331,6 +366,8 @@ int main(int argc, char **argv)
         TEST(repeated_orders_start_once),
         TEST(a_new_agent_finds_what_ran_and_what_ended),
         TEST(a_killed_supervisor_takes_its_tasks_along),
+        TEST(tasks_of_a_node_that_is_ended_are_lost),
+        TEST(a_task_that_somebody_else_ends_has_ended),
         TEST(a_cgroup_removed_by_somebody_else_does_no_harm),
         TEST(a_task_has_three_descriptors_and_is_never_root),
         TEST(the_working_directory_is_used_where_it_can_be_entered),
