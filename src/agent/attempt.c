@@ -219,7 +219,8 @@ static struct spawn_job *job_make(struct attempt *attempt, const struct start_or
         .out_fd = give[0],
         .err_fd = give[1]};
     attempt_limit_spawn(attempt, &job->order);
-    if (!box_order_wrap(sup->dir, &attempt->key, job)) {
+    attempt->plain = !box_files_ordered(sup->dir, &attempt->key);
+    if (!attempt->plain && !box_order_wrap(sup->dir, &attempt->key, job)) {
         job->order.candidates[0] = NULL; /* the start fails */
     }
     return job;
@@ -284,7 +285,6 @@ bool attempt_started(struct spawn_job *job)
     struct supervisor *sup = attempt->sup;
     must(attempt->state == ATTEMPT_STARTING);
     const bool refused = job->result.no_process || job->result.no_cgroup;
-    cgroup_entry_close(&job->order.entry);
     if (refused && attempt->cgroup != NULL) {
         /* A person may have removed the cgroup: this attempt starts without a cgroup. */
         const int net_fd = job->order.net_fd; /* `weir box` enters the network later */

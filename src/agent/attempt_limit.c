@@ -34,11 +34,10 @@ void attempt_limit_spawn(struct attempt *attempt, struct spawn_order *order)
     const unsigned controllers = cgroup_controllers(sup->cgroups);
     order->entry = (struct cgroup_entry){.cgroup_fd = -1};
     order->net_fd = tasknet_fd(attempt->network);
-    if (attempt->cgroup != NULL &&
-        !cgroup_entry_open(sup->cgroups, attempt->cgroup, &order->entry)) {
-        attempt_limit_drop(attempt);
-    }
     const bool held = attempt->cgroup != NULL;
+    if (held) {
+        order->entry = cgroup_entry_of(attempt->cgroup);
+    }
     if (!held || (controllers & CGROUP_MEMORY) == 0) {
         order->limits.data_bytes = attempt->memory_limit;
     }

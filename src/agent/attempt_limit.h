@@ -8,8 +8,7 @@
  * has none. */
 void attempt_limit_begin(struct attempt *attempt, const struct start_order *order);
 
-/* How a process of this attempt starts: its cgroup, or limits of each process. The entry holds
- * descriptors: cgroup_entry_close(). A cgroup that somebody removed is dropped. */
+/* How a process of this attempt starts: its cgroup, or limits of each process. */
 void attempt_limit_spawn(struct attempt *attempt, struct spawn_order *order);
 
 /* The kernel refuses to start a process in the attempt's cgroup: the attempt goes on without. */

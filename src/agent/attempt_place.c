@@ -9,7 +9,9 @@
 void attempt_place_give(struct attempt *attempt)
 {
     struct supervisor *sup = attempt->sup;
-    box_files_remove(sup->dir, &attempt->key);
+    if (!attempt->plain) {
+        box_files_remove(sup->dir, &attempt->key);
+    }
     jobdir_give(sup->jobdirs, attempt->key.task.v, attempt->instance);
     door_port_give(sup->door, attempt->port);
     attempt->port = 0;

@@ -92,9 +92,6 @@ must_use bool box_order_wrap(const char *dir, const struct attempt_key *key, str
     struct spawn_order *order = &job->order;
     struct arena *arena = &job->arena;
     struct error e;
-    if (!box_files_ordered(dir, key)) {
-        return true;
-    }
     const struct runas_account *account = order->account;
     /* `weir box` needs the node's network for images and uploads, and enters that of the task by itself. */
     char *network = arena_alloc(arena, BOX_NETWORK_MAX);

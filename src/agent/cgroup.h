@@ -27,10 +27,10 @@ struct cgroup_use {
     bool memory_known;
 };
 
-/* The descriptors through which a process enters a cgroup. */
+/* The descriptors through which a process enters a cgroup. They belong to the cgroup. */
 struct cgroup_entry {
-    int cgroup_fd;                  /* for clone3: the process is born in the cgroup; -1: none */
-    int join_fds[CGROUP_TREES_MAX]; /* the child writes "0" to each before it executes */
+    int cgroup_fd;       /* for clone3: the process is born in the cgroup; -1: none */
+    const int *join_fds; /* the child writes "0" to each before it executes */
     size_t join_count;
 };
 
@@ -61,10 +61,8 @@ void cgroup_give(struct cgroups *groups, struct cgroup *group);
 /* Does not return the cgroup to the pool, because the kernel refused to start a process in it. */
 void cgroup_drop(struct cgroups *groups, struct cgroup *group);
 
-/* Opens the entry. False: some tree has no such cgroup any more. */
-bool cgroup_entry_open(const struct cgroups *groups, const struct cgroup *group,
-                       struct cgroup_entry *ret);
-void cgroup_entry_close(struct cgroup_entry *entry);
+/* How a process enters the cgroup. The entry is good until the cgroup is given back or dropped. */
+struct cgroup_entry cgroup_entry_of(const struct cgroup *group);
 
 /* Are there living processes in the cgroup? */
 bool cgroup_populated(const struct cgroups *groups, const struct cgroup *group);

@@ -14,7 +14,7 @@
 
 enum { PROCS_BYTES_MAX = 1024 * 1024, MEMORY_PROCS_MAX = 1024 };
 
-static int file_open(const char *dir, const char *name, int flags)
+int cgroup_file_open(const char *dir, const char *name, int flags)
 {
     char path[AGENT_PATH_MAX + 128];
     const int len = snprintf(path, sizeof path, "%s/%s", dir, name);
@@ -23,7 +23,7 @@ static int file_open(const char *dir, const char *name, int flags)
 
 bool cgroup_file_read(const char *dir, const char *name, char *out, size_t size)
 {
-    const int fd = file_open(dir, name, O_RDONLY);
+    const int fd = cgroup_file_open(dir, name, O_RDONLY);
     if (fd < 0) {
         return false;
     }
@@ -38,9 +38,16 @@ bool cgroup_file_read(const char *dir, const char *name, char *out, size_t size)
     return got >= 0;
 }
 
+bool cgroup_file_again(int fd, char *out, size_t size)
+{
+    const ssize_t got = fd < 0 ? -1 : pread(fd, out, size - 1, 0);
+    out[got > 0 ? got : 0] = '\0';
+    return got >= 0;
+}
+
 bool cgroup_file_write(const char *dir, const char *name, const char *text)
 {
-    const int fd = file_open(dir, name, O_WRONLY);
+    const int fd = cgroup_file_open(dir, name, O_WRONLY);
     if (fd < 0) {
         return false;
     }

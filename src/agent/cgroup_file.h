@@ -11,6 +11,12 @@ enum { CGROUP_LINE_MAX = 4096 };
 /* Reads the file `dir`/`name` as a text of less than `size` bytes. False: it cannot be read. */
 bool cgroup_file_read(const char *dir, const char *name, char *out, size_t size);
 
+/* Opens the file for many reads or writes; -1: it cannot be opened. */
+int cgroup_file_open(const char *dir, const char *name, int flags);
+
+/* Reads an open file from its beginning, as a text of less than `size` bytes. */
+bool cgroup_file_again(int fd, char *out, size_t size);
+
 /* Writes a text. False: the kernel refuses it; errno says why. */
 bool cgroup_file_write(const char *dir, const char *name, const char *text);
 

@@ -4,6 +4,7 @@
 
 #include "base/str.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -107,41 +108,42 @@ unsigned cgroup_limit(struct cgroups *groups, struct cgroup *group,
     return refused;
 }
 
-static uint64_t cpu_ms_read(const struct cgroups *groups, const struct cgroup *group)
+void cgroup_limit_files(const struct cgroups *groups, struct cgroup *group)
 {
     char path[CGROUP_PATH_MAX];
-    char text[CGROUP_LINE_MAX];
-    uint64_t number = 0;
-    if (groups->layout.trees[0].unified) {
-        cgroup_path(&groups->layout.trees[0], group, path);
-        return cgroup_file_read(path, "cpu.stat", text, sizeof text) &&
-                       cgroup_file_key(text, "usage_usec", &number)
-                   ? number / US_PER_MS
-                   : 0;
+    const bool unified = groups->layout.trees[0].unified;
+    const struct cgroup_tree *tree =
+        unified ? &groups->layout.trees[0] : cgroup_tree_of(groups, CGROUP_CPUACCT);
+    if (tree != NULL) {
+        cgroup_path(tree, group, path);
+        group->cpu_fd = cgroup_file_open(path, unified ? "cpu.stat" : "cpuacct.usage", O_RDONLY);
     }
-    const struct cgroup_tree *tree = cgroup_tree_of(groups, CGROUP_CPUACCT);
-    if (tree == NULL) {
-        return 0;
+    tree = cgroup_tree_of(groups, CGROUP_MEMORY);
+    if (tree != NULL) {
+        cgroup_path(tree, group, path);
+        group->oom_fd = cgroup_file_open(
+            path, tree->unified ? "memory.events" : "memory.oom_control", O_RDONLY);
     }
-    cgroup_path(tree, group, path);
-    return cgroup_file_read(path, "cpuacct.usage", text, sizeof text) &&
-                   str_to_u64(str_trim(str_of(text)), &number)
-               ? number / NS_PER_MS
-               : 0;
 }
 
-static uint64_t oom_kills_read(const struct cgroups *groups, const struct cgroup *group)
+static uint64_t cpu_ms_read(const struct cgroups *groups, const struct cgroup *group)
 {
-    char path[CGROUP_PATH_MAX];
     char text[CGROUP_LINE_MAX];
-    uint64_t kills = 0;
-    const struct cgroup_tree *tree = cgroup_tree_of(groups, CGROUP_MEMORY);
-    if (tree == NULL) {
+    uint64_t number = 0;
+    if (!cgroup_file_again(group->cpu_fd, text, sizeof text)) {
         return 0;
     }
-    cgroup_path(tree, group, path);
-    return cgroup_file_read(path, tree->unified ? "memory.events" : "memory.oom_control", text,
-                            sizeof text) &&
+    if (groups->layout.trees[0].unified) {
+        return cgroup_file_key(text, "usage_usec", &number) ? number / US_PER_MS : 0;
+    }
+    return str_to_u64(str_trim(str_of(text)), &number) ? number / NS_PER_MS : 0;
+}
+
+static uint64_t oom_kills_read(const struct cgroup *group)
+{
+    char text[CGROUP_LINE_MAX];
+    uint64_t kills = 0;
+    return cgroup_file_again(group->oom_fd, text, sizeof text) &&
                    cgroup_file_key(text, "oom_kill", &kills)
                ? kills
                : 0;
@@ -189,7 +191,7 @@ void cgroup_limit_end(const struct cgroups *groups, struct cgroup *group, struct
 {
     const uint64_t cpu_ms = cpu_ms_read(groups, group);
     const uint64_t kills =
-        group->limits.memory_bytes == 0 ? group->oom_kills_before : oom_kills_read(groups, group);
+        group->limits.memory_bytes == 0 ? group->oom_kills_before : oom_kills_read(group);
     ret->cpu_ms = since(cpu_ms, group->cpu_ms_before);
     ret->exceeded = kills > group->oom_kills_before;
     group->cpu_ms_before = cpu_ms;

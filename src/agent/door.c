@@ -211,7 +211,6 @@ bool door_started(struct spawn_job *job)
     must(attempt != NULL); /* an attempt that is being entered does not end */
     must(attempt->entering > 0);
     attempt->entering--;
-    cgroup_entry_close(&job->order.entry);
     if (job->result.pid == 0) {
         (void)fail_errno(&e, ERR_IO, job->result.error_number, "cannot %s '%s' for the program",
                          job->result.step, job->order.argv[1]);

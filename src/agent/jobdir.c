@@ -331,8 +331,23 @@ must_use enum err jobdir_own(struct jobdirs *dirs, uint64_t task, uint64_t insta
 
 enum content { CONTENT_NONE, CONTENT_ONE, CONTENT_MORE };
 
-/* Counts the directory's entries. Sets mode and owner of an empty inside again, because the task may
- * have changed the mode and have been the owner. */
+/* Sets mode and owner of an inside again, because the task may have changed the mode and have been
+ * the owner. */
+static bool inside_reset(const struct jobdirs *dirs, int fd)
+{
+    const struct runas_account *account = &dirs->account;
+    struct stat info;
+    if (fstat(fd, &info) != 0) {
+        return false;
+    }
+    if ((info.st_mode & 07777) != 0700) {
+        (void)fchmod(fd, 0700);
+    }
+    const bool own = info.st_uid == account->uid && info.st_gid == account->gid;
+    return own || !account->switch_user || fchown(fd, account->uid, account->gid) == 0;
+}
+
+/* Counts the directory's entries. An empty inside is made ready for the next task. */
 static enum content content_of(const struct jobdirs *dirs, const char *name, bool is_inside)
 {
     int at_fd = dirs->job_fd;
@@ -349,12 +364,7 @@ static enum content content_of(const struct jobdirs *dirs, const char *name, boo
     for (; entry != NULL && count < 2; entry = readdir(entries)) {
         count += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
     }
-    struct stat info;
-    if (is_inside && count == 0 && fstat(fd, &info) == 0 && (info.st_mode & 07777) != 0700) {
-        (void)fchmod(fd, 0700);
-    }
-    if (is_inside && count == 0 && dirs->account.switch_user &&
-        fchown(fd, dirs->account.uid, dirs->account.gid) != 0) {
+    if (is_inside && count == 0 && !inside_reset(dirs, fd)) {
         count = 2; /* the directory stays with its task */
     }
     (void)closedir(entries);

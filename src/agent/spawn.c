@@ -3,7 +3,11 @@
  * The child runs in the parent's memory (CLONE_VM) while the parent waits (CLONE_VFORK): a fork of
  * a process with much memory is sixty times slower. So the child may only make system calls. The
  * child must not use libc's setuid family, which would change the parent's threads too. The child
- * has a stack of its own. Most settings that a task inherits are made once in the supervisor
+ * has a stack of its own.
+ *
+ * The child shares the parent's descriptors until it takes a copy of the lowest ones, which are all
+ * that the program gets: a supervisor of many tasks has thousands, and to copy and close them costs
+ * more than the rest of a start. Most settings that a task inherits are made once in the supervisor
  * (spawn_prepare). Holds (README.md): A1 never uid 0. SPDX-License-Identifier: Apache-2.0 */
 #include "agent/spawn.h"
 
@@ -11,6 +15,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <linux/sched.h>
 #include <sched.h>
 #include <signal.h>
@@ -22,11 +27,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { CHILD_STACK_BYTES = 64 * 1024, KERNEL_SIGSET_BYTES = 8, NICE_AHEAD = 10 };
+enum { CHILD_STACK_BYTES = 64 * 1024, KERNEL_SIGSET_BYTES = 8, NICE_AHEAD = 10, STREAMS = 3 };
 
 /* The nice value of tasks. The supervisor gives itself a better value where it may. Otherwise, with
  * hundreds of short tasks on few cores, each start would wait behind all the tasks. */
 static int task_nice;
+
+/* Can the kernel copy only the low descriptors of a shared table? */
+static bool low_copies;
 
 /* The sanitizers track stacks and functions, and their notes are wrong for code that runs in
  * borrowed memory. */
@@ -34,6 +42,8 @@ static int task_nice;
 
 struct spawn_child {
     const struct spawn_order *order;
+    int streams[STREAMS]; /* what becomes standard input, output and error */
+    unsigned low_end;     /* the child keeps descriptors below this one; 0: it has a copy of all */
     pid_t parent;
     volatile int error_number;
     const char *volatile step;
@@ -43,18 +53,63 @@ struct spawn_child {
 
 struct spawn_stack {
     char bytes[CHILD_STACK_BYTES] __attribute__((aligned(16)));
+    int slots[STREAMS]; /* low descriptors; between starts each is the null device */
+    int idle_fd;
+    unsigned low_end; /* the first descriptor above the slots; 0: there are no slots */
 };
 
 struct spawn_stack *spawn_stack_new(void)
 {
     struct spawn_stack *stack = aligned_alloc(16, sizeof *stack);
     must(stack != NULL);
+    stack->idle_fd = low_copies ? open("/dev/null", O_RDONLY | O_CLOEXEC) : -1;
+    int highest = stack->idle_fd;
+    bool all = stack->idle_fd >= 0;
+    for (size_t i = 0; i < STREAMS; i++) {
+        stack->slots[i] = all ? fcntl(stack->idle_fd, F_DUPFD_CLOEXEC, STREAMS) : -1;
+        all = all && stack->slots[i] >= 0;
+        highest = stack->slots[i] > highest ? stack->slots[i] : highest;
+    }
+    stack->low_end = all ? (unsigned)highest + 1 : 0;
     return stack;
 }
 
 void spawn_stack_free(struct spawn_stack *stack)
 {
+    for (size_t i = 0; i < STREAMS; i++) {
+        if (stack->slots[i] >= 0) {
+            (void)close(stack->slots[i]);
+        }
+    }
+    if (stack->idle_fd >= 0) {
+        (void)close(stack->idle_fd);
+    }
     free(stack);
+}
+
+/* Gives the child's streams numbers that the child will copy. */
+static void slots_fill(const struct spawn_stack *stack, struct spawn_child *child)
+{
+    child->low_end = stack->low_end;
+    for (size_t i = 0; i < STREAMS && child->low_end != 0; i++) {
+        if ((unsigned)child->streams[i] < stack->low_end) {
+            continue;
+        }
+        if (dup3(child->streams[i], stack->slots[i], O_CLOEXEC) < 0) {
+            child->low_end = 0;
+        } else {
+            child->streams[i] = stack->slots[i];
+        }
+    }
+}
+
+static void slots_empty(const struct spawn_stack *stack, const struct spawn_child *child)
+{
+    for (size_t i = 0; i < STREAMS; i++) {
+        if (child->streams[i] == stack->slots[i]) {
+            (void)dup3(stack->idle_fd, stack->slots[i], O_CLOEXEC);
+        }
+    }
 }
 
 static CHILD_CODE bool failed(struct spawn_child *child, const char *step)
@@ -121,9 +176,14 @@ static CHILD_CODE bool set_up(struct spawn_child *child)
     if (syscall(SYS_setpgid, 0, 0) < 0) {
         return failed(child, "make a process group");
     }
-    if (syscall(SYS_dup3, order->null_fd, 0, 0) < 0 || syscall(SYS_dup3, order->out_fd, 1, 0) < 0 ||
-        syscall(SYS_dup3, order->err_fd, 2, 0) < 0) {
-        return failed(child, "set up output");
+    if (child->low_end != 0 &&
+        syscall(SYS_close_range, child->low_end, ~0U, CLOSE_RANGE_UNSHARE) != 0) {
+        return failed(child, "copy the descriptors for");
+    }
+    for (int i = 0; i < STREAMS; i++) {
+        if (syscall(SYS_dup3, child->streams[i], i, 0) < 0) {
+            return failed(child, "set up output");
+        }
     }
     (void)syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, order->files, NULL);
     limit_set(RLIMIT_DATA, order->limits.data_bytes);
@@ -229,7 +289,10 @@ static long clone_call(struct clone_args *args, void (*run)(void *), void *arg)
 struct spawn_result spawn_start(const struct spawn_order *order, struct spawn_stack *stack,
                                 pid_t *ret_pid)
 {
-    struct spawn_child child = {.order = order, .parent = getpid()};
+    struct spawn_child child = {.order = order,
+                                .streams = {order->null_fd, order->out_fd, order->err_fd},
+                                .parent = getpid()};
+    slots_fill(stack, &child);
     struct clone_args args = {.flags = (uint64_t)CLONE_VM | CLONE_VFORK | CLONE_PARENT_SETTID,
                               .exit_signal = SIGCHLD,
                               .parent_tid = (uintptr_t)ret_pid,
@@ -239,7 +302,11 @@ struct spawn_result spawn_start(const struct spawn_order *order, struct spawn_st
         args.flags |= (unsigned long long)CLONE_INTO_CGROUP;
         args.cgroup = (unsigned)order->entry.cgroup_fd;
     }
+    if (child.low_end != 0) {
+        args.flags |= (uint64_t)CLONE_FILES;
+    }
     long pid = clone_call(&args, child_run, &child);
+    slots_empty(stack, &child);
     if (pid < 0) {
         return (struct spawn_result){
             .error_number = (int)-pid, .no_process = true, .step = "make a process for"};
@@ -268,6 +335,7 @@ void spawn_prepare(int keep_fd)
     must(setrlimit(RLIMIT_CORE, &none) == 0);
     must(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
     must(prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0);
+    low_copies = syscall(SYS_close_range, ~0U, ~0U, CLOSE_RANGE_UNSHARE) == 0;
     const unsigned keep = keep_fd < 3 ? 2 : (unsigned)keep_fd;
     if (keep > 3) {
         (void)syscall(SYS_close_range, 3U, keep - 1, 0);

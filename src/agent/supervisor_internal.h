@@ -46,6 +46,7 @@ struct attempt {
     pid_t pid;          /* of the first process, which leads the process group */
     int32_t uid_number; /* of sup->uids; -1: the attempt has none */
     bool workdir_used;
+    bool plain; /* D/box has nothing for the attempt */
     int64_t started_ms;
     int exit_code;
     uint64_t cpu_ms;

@@ -316,6 +316,23 @@ static void a_task_has_three_descriptors_and_is_never_root(void **state)
     assert_string_equal(rig->out.data, want);
 }
 
+static void among_many_tasks_each_has_only_its_own_streams(void **state)
+{
+    enum { OTHERS = 40 };
+    struct rig *rig = *state;
+    for (uint64_t task = 1; task <= OTHERS;
+         task++) { /* so that new descriptors have high numbers */
+        rig_start(rig, task, 1, "exec sleep 60");
+        assert_int_equal(rig_next(rig).type, RECORD_STARTED);
+    }
+    rig_start(rig, OTHERS + 1, 1,
+              "i=0; while [ $i -lt 500 ]; do [ -e /proc/$$/fd/$i ] && echo -n \"$i \"; i=$((i+1)); "
+              "done; readlink /proc/$$/fd/0; echo wrong >&2");
+    assert_int_equal(rig_ended(rig, OTHERS + 1).exit_code, 0);
+    assert_string_equal(rig->out.data, "0 1 2 /dev/null\n");
+    assert_string_equal(rig->err.data, "wrong\n");
+}
+
 static void the_working_directory_is_used_where_it_can_be_entered(void **state)
 {
     struct rig *rig = *state;
@@ -370,6 +387,7 @@ int main(int argc, char **argv)
         TEST(a_task_that_somebody_else_ends_has_ended),
         TEST(a_cgroup_removed_by_somebody_else_does_no_harm),
         TEST(a_task_has_three_descriptors_and_is_never_root),
+        TEST(among_many_tasks_each_has_only_its_own_streams),
         TEST(the_working_directory_is_used_where_it_can_be_entered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
