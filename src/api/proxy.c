@@ -4,6 +4,7 @@
 #include "api/call.h"
 #include "api/handlers.h"
 #include "api/proxy_internal.h"
+#include "api/proxy_place.h"
 #include "api/who.h"
 #include "base/mem.h"
 #include "wire/error_json.h"
@@ -19,14 +20,13 @@ enum {
     PROXY_COOKIE_S = 12 * 60 * 60,
 };
 
-#define PROXY_ROOT "/proxy/"
 #define LINK_PARAM "weir_link"
 
-/* A one-time link, or the cookie that came of it: good for one task, as long as its token is. */
+/* A one-time link, or the cookie that came of it: good for one address, as long as its token is. */
 struct proxy_ticket {
     uint8_t hash[32];
     bool link;
-    uint64_t task;
+    uint8_t place[32]; /* the hash of "12" or "vision/chat" */
     int64_t expires_ms;
     char token[sizeof((struct store_token){0}.id)];
 };
@@ -85,9 +85,10 @@ static const char *ticket_make(struct proxies *proxies, struct proxy_ticket like
     return hex;
 }
 
-static struct proxy_ticket *ticket_find(struct proxies *proxies, const char *secret, uint64_t task,
-                                        bool link)
+static struct proxy_ticket *ticket_find(struct proxies *proxies, const char *secret,
+                                        const char *place, bool link)
 {
+    uint8_t where[32];
     const struct api *api = proxies->api;
     const int64_t now_ms = api->o.host->now_ms(api->o.host->ctx);
     uint8_t hash[32];
@@ -95,10 +96,12 @@ static struct proxy_ticket *ticket_find(struct proxies *proxies, const char *sec
         return NULL;
     }
     token_hash(secret, hash);
+    token_hash(place, where);
     for (size_t i = 0; i < PROXY_PASSES_MAX; i++) {
         struct proxy_ticket *ticket = &proxies->tickets[i];
         const struct store_token *token =
-            ticket->task == task && ticket->link == link && ticket->expires_ms > now_ms &&
+            memcmp(ticket->place, where, sizeof where) == 0 && ticket->link == link &&
+                    ticket->expires_ms > now_ms &&
                     sodium_memcmp(ticket->hash, hash, sizeof hash) == 0
                 ? token_set_by_id(api->o.tokens, ticket->token)
                 : NULL;
@@ -109,23 +112,31 @@ static struct proxy_ticket *ticket_find(struct proxies *proxies, const char *sec
     return NULL;
 }
 
-static const char *cookie_name(const struct api *api, uint64_t task, struct arena *arena)
+/* Of a task its number; of a name a part of its hash, because names are longer than a cookie's should be. */
+static const char *cookie_name(const struct proxied *p)
 {
-    return arena_fmt(arena, "weir_proxy_%u_%llu", api->proxies->port, (unsigned long long)task);
+    enum { PLACE_SHOWN = 8 };
+    struct arena *arena = http_request_arena(p->request);
+    char hex[2 * PLACE_SHOWN + 1];
+    uint8_t hash[32];
+    token_hash(p->place, hash);
+    str_hex(hex, hash, PLACE_SHOWN);
+    return arena_fmt(arena, "weir_proxy_%u_%s%s", p->api->proxies->port,
+                     p->name != NULL ? "n" : p->place, p->name != NULL ? hex : "");
 }
 
-static const struct proxy_ticket *ticket_of_cookie(struct api *api, struct http_request *request,
-                                                   uint64_t task)
+static const struct proxy_ticket *ticket_of_cookie(const struct proxied *p)
 {
-    struct arena *arena = http_request_arena(request);
-    const char *header = http_request_header(request, "Cookie");
-    const char *name = cookie_name(api, task, arena);
+    struct arena *arena = http_request_arena(p->request);
+    const char *header = http_request_header(p->request, "Cookie");
+    const char *name = cookie_name(p);
     struct str rest = header != NULL ? str_of(header) : (struct str){NULL, 0};
     while (rest.p != NULL) {
         struct str value = {NULL, 0};
         const struct str key = str_cut(str_trim(str_cut(rest, ';', &rest)), '=', &value);
         if (str_is(key, name) && value.p != NULL) {
-            return ticket_find(api->proxies, arena_strn(arena, value.p, value.len), task, false);
+            return ticket_find(p->api->proxies, arena_strn(arena, value.p, value.len), p->place,
+                               false);
         }
     }
     return NULL;
@@ -152,7 +163,7 @@ static void link_take(struct api *api, struct proxied *p, const char *secret)
     struct error e;
     const char *onward = target_without_link(request);
     struct proxy_ticket *ticket =
-        onward != NULL ? ticket_find(api->proxies, secret, p->task.v, true) : NULL;
+        onward != NULL ? ticket_find(api->proxies, secret, p->place, true) : NULL;
     if (ticket == NULL) {
         (void)fail(&e, ERR_DENIED,
                    "the link was used, is older than two minutes, or is of another "
@@ -166,16 +177,17 @@ static void link_take(struct api *api, struct proxied *p, const char *secret)
     like.expires_ms = api->o.host->now_ms(api->o.host->ctx) + (int64_t)PROXY_COOKIE_S * 1000;
     http_request_answer_header(
         request, "Set-Cookie",
-        arena_fmt(arena, "%s=%s; Path=%s/; Max-Age=%d; HttpOnly; SameSite=Strict%s",
-                  cookie_name(api, p->task.v, arena), ticket_make(api->proxies, like, arena),
-                  p->way.prefix, PROXY_COOKIE_S, api->o.tls != NULL ? "; Secure" : ""));
+        arena_fmt(arena, "%s=%s; Path=%s/; Max-Age=%d; HttpOnly; SameSite=Strict%s", cookie_name(p),
+                  ticket_make(api->proxies, like, arena), p->way.prefix, PROXY_COOKIE_S,
+                  api->o.tls != NULL ? "; Secure" : ""));
     http_request_answer_header(request, "Location", onward);
     http_request_answer_header(request, "Referrer-Policy", "no-referrer");
     http_request_answer(request, 303, NULL, (struct str){"", 0});
 }
 
-static bool reaches(const struct api *api, struct proxied *p, const struct store_token *token)
+static bool reaches(const struct proxied *p, const struct store_token *token)
 {
+    const struct api *api = p->api;
     enum token_scope scope;
     const struct core *core = api->o.host->core(api->o.host->ctx);
     if (core == NULL || !token_scope_parse(token->scope, &scope) || scope != SCOPE_ADMIN) {
@@ -188,16 +200,21 @@ static bool reaches(const struct api *api, struct proxied *p, const struct store
     return access_reaches(&who, &object);
 }
 
-/* The token whose rights a ticket has: a session has those of the token from which it was made. NULL: that has ended. */
-static const struct store_token *ticket_token(const struct api *api,
-                                              const struct proxy_ticket *ticket)
+/* The token whose rights this token has: a session has those of the token from which it was made. NULL: that has ended. */
+static const struct store_token *token_behind(const struct api *api, const char *id)
 {
     const int64_t now_ms = api->o.host->now_ms(api->o.host->ctx);
-    const struct store_token *token = token_set_by_id(api->o.tokens, ticket->token);
+    const struct store_token *token = token_set_by_id(api->o.tokens, id);
     if (token != NULL && strcmp(token->scope, token_scope_name(SCOPE_SESSION)) == 0) {
         token = token_set_by_id(api->o.tokens, token->node);
     }
     return token == NULL || (token->expires_ms != 0 && token->expires_ms <= now_ms) ? NULL : token;
+}
+
+bool proxy_reaches(const struct proxied *p)
+{
+    const struct store_token *token = token_behind(p->api, p->use.token);
+    return token != NULL && reaches(p, token);
 }
 
 /* Finds whose request it is. False: nobody's who may. */
@@ -205,19 +222,18 @@ static bool permitted(struct api *api, struct proxied *p)
 {
     if (http_request_header(p->request, "Authorization") != NULL) {
         const struct who who = who_of(api, p->request);
-        if (who.by == WHO_BY_TOKEN && reaches(api, p, who.token)) {
+        if (who.by == WHO_BY_TOKEN && reaches(p, who.token)) {
             p->way.bearer = true;
             (void)str_copy(p->use.token, sizeof p->use.token, who.token->id);
             return true;
         }
     }
-    const struct proxy_ticket *ticket = ticket_of_cookie(api, p->request, p->task.v);
-    const struct store_token *token = ticket != NULL ? ticket_token(api, ticket) : NULL;
-    if (token == NULL || !reaches(api, p, token)) {
+    const struct proxy_ticket *ticket = ticket_of_cookie(p);
+    if (ticket == NULL) {
         return false;
     }
     (void)str_copy(p->use.token, sizeof p->use.token, ticket->token);
-    return true;
+    return proxy_reaches(p);
 }
 
 /* A page of another site must not use the cookie. A person may follow a link of the web interface, which
@@ -232,28 +248,6 @@ static bool same_site(const struct http_request *request)
 }
 
 /* ---- the listener ---- */
-
-/* Reads "/proxy/12.0/…". False: not of this form. */
-static bool path_read(struct proxied *p, const char *path)
-{
-    struct str rest;
-    struct str index = {NULL, 0};
-    uint64_t number = 0;
-    if (strncmp(path, PROXY_ROOT, strlen(PROXY_ROOT)) != 0) {
-        return false;
-    }
-    const struct str name = str_cut(str_of(path + strlen(PROXY_ROOT)), '/', &rest);
-    const struct str task = str_cut(name, '.', &index);
-    p->index = -1;
-    if (!str_to_u64(task, &p->task.v) || p->task.v == 0 || rest.p == NULL ||
-        (index.p != NULL && (!str_to_u64(index, &number) || number > TASK_INSTANCES_MAX))) {
-        return false;
-    }
-    p->index = index.p != NULL ? (int64_t)number : -1;
-    p->way.prefix =
-        arena_fmt(http_request_arena(p->request), PROXY_ROOT "%.*s", (int)name.len, name.p);
-    return true;
-}
 
 static bool knows_prefix(const struct api *api, task_id id)
 {
@@ -272,10 +266,16 @@ size_t proxy_on_head(void *ctx, struct http_request *request)
         proxy_refuse(request, 403, &e);
         return 0;
     }
-    if (!path_read(p, http_request_path(request))) {
-        (void)fail(&e, ERR_NOT_FOUND, "here are only the ports of tasks: " PROXY_ROOT "TASK/");
+    if (!proxy_place_read(p)) {
+        (void)fail(&e, ERR_NOT_FOUND,
+                   "here are only the ports of tasks: " PROXY_ROOT
+                   "TASK/, and of services: " PROXY_ROOT "PROJECT/NAME/");
         proxy_refuse(request, 404, &e);
         return 0;
+    }
+    const struct core *core = api->o.host->core(api->o.host->ctx);
+    if (core != NULL) {
+        (void)proxy_place_find(p, core); /* else it may come while the request waits */
     }
     const char *link = http_request_query(request, LINK_PARAM);
     if (link != NULL) {
@@ -285,8 +285,8 @@ size_t proxy_on_head(void *ctx, struct http_request *request)
     if (!same_site(request) || !permitted(api, p)) {
         (void)fail(&e, ERR_DENIED,
                    "a token is needed: Authorization: Bearer …, or a link of "
-                   "`weir task open %llu`",
-                   (unsigned long long)p->task.v);
+                   "`weir task open %s`",
+                   p->name == NULL ? p->place : "TASK --by-name");
         http_request_answer_header(request, "WWW-Authenticate", "Bearer");
         proxy_refuse(request, 401, &e);
         return 0;
@@ -317,16 +317,27 @@ void proxy_on_gone(void *ctx, struct http_request *request)
     }
 }
 
-/* POST /tasks/{id}/open: a one-time link to the port of a task. */
+/* POST /tasks/{id}/open: a one-time link to the port of a task, or to the service of its name. */
 void proxy_open(struct call *call)
 {
     struct proxies *proxies = call->api->proxies;
-    task_id task;
-    if (!call_task_id(call, &task)) {
+    bool by_name = false;
+    task_id id;
+    if (!call_task_id(call, &id) || !call_query_bool(call, "by_name", &by_name)) {
         return;
     }
-    if (query_task(call_core(call), task) == NULL) {
-        call_failf(call, ERR_NOT_FOUND, "", "task %llu does not run", (unsigned long long)task.v);
+    const struct task *task = query_task(call_core(call), id);
+    if (task == NULL) {
+        call_failf(call, ERR_NOT_FOUND, "", "task %llu does not run", (unsigned long long)id.v);
+        return;
+    }
+    const char *named = proxy_place_of(call_core(call), task, call_arena(call));
+    if (by_name && named == NULL) {
+        call_failf(
+            call, ERR_CONFLICT, "",
+            "only a task of kind service has an address by its name, and the name may have "
+            "letters, "
+            "digits, '-', '_' and '.' alone; and no address has a project whose name is a number");
         return;
     }
     if (proxies->port == 0 || token_set_by_id(call->api->o.tokens, call->token) == NULL) {
@@ -335,15 +346,18 @@ void proxy_open(struct call *call)
                                       : "a link stands for a token, and this request has none");
         return;
     }
-    struct proxy_ticket like = {
-        .link = true, .task = task.v, .expires_ms = call_now_ms(call) + PROXY_LINK_MS};
+    const char *path =
+        by_name ? named : arena_fmt(call_arena(call), PROXY_ROOT "%llu/", (unsigned long long)id.v);
+    const char *place = path + strlen(PROXY_ROOT);
+    struct proxy_ticket like = {.link = true, .expires_ms = call_now_ms(call) + PROXY_LINK_MS};
+    token_hash(arena_strn(call_arena(call), place, strlen(place) - 1), like.place);
     (void)str_copy(like.token, sizeof like.token, call->token);
     struct json_out j;
     call_json(call, &j);
     json_out_object(&j);
     json_out_kv_u64(&j, "port", proxies->port);
-    json_out_kv_text(&j, "path",
-                     arena_fmt(call_arena(call), PROXY_ROOT "%llu/", (unsigned long long)task.v));
+    json_out_kv_text(&j, "path", path);
+    json_out_kv_text(&j, "address", named);
     json_out_kv_text(&j, "parameter",
                      arena_fmt(call_arena(call), LINK_PARAM "=%s",
                                ticket_make(proxies, like, call_arena(call))));

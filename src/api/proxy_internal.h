@@ -17,6 +17,11 @@ struct proxied {
     struct proxy_way way;
     task_id task;
     int64_t index;
+    /* the address without its instance, "12" or "vision/chat"; of a name also its parts, else NULL. The request has
+     * these texts */
+    const char *place;
+    const char *project;
+    const char *name;
     struct arena arena;
     struct tunnel *tunnel;
     struct loop_fd *watch;
@@ -40,6 +45,9 @@ struct proxied {
 
 /* Answers with an error as JSON. */
 void proxy_refuse(struct http_request *request, unsigned status, const struct error *e);
+
+/* May the token with which the request came reach its task? */
+bool proxy_reaches(const struct proxied *p);
 
 /* A number that grows with each request, so that the instances of a service take turns. */
 uint32_t proxy_turn(struct api *api);

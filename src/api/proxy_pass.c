@@ -3,11 +3,15 @@
  * The answer is read only as fast as the browser takes it. A task that does not begin to answer within
  * PASS_ANSWER_MS gives 504; one that breaks off leaves an answer that is visibly not whole. The instances of
  * a service take turns: one that does not listen is passed over, and a request for which no instance listens
- * waits for PASS_SEEK_MS, because services start again (ADR 0074).
+ * waits for PASS_SEEK_MS, because services start again (ADR 0074). A name is looked up anew each time, because the
+ * service of this name may be submitted again while the request waits (ADR 0077).
  * SPDX-License-Identifier: Apache-2.0 */
+#include "api/http_status.h"
 #include "api/proxy_internal.h"
+#include "api/proxy_place.h"
 
 #include "base/mem.h"
+#include "core/model/account.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -245,12 +249,12 @@ static void unreached(struct proxied *p, unsigned status, const struct error *e)
 {
     const struct task *task = service_of(p, p->api->o.host->core(p->api->o.host->ctx));
     const int64_t now_ms = loop_now_ms(p->api->o.loop);
-    if (task == NULL || now_ms >= p->give_up_ms) {
+    if ((task == NULL && p->name == NULL) || now_ms >= p->give_up_ms) {
         pass_fail(p, status, e);
         return;
     }
     p->seeking = true;
-    const bool next = p->asked > 0 && p->asked < task->active_count;
+    const bool next = task != NULL && p->asked > 0 && p->asked < task->active_count;
     p->asked = next ? p->asked : 0;
     loop_timer_set(p->timer, next ? now_ms : now_ms + PASS_SEEK_AGAIN_MS);
 }
@@ -290,39 +294,44 @@ static void pass_cut(struct token_use *use)
     }
 }
 
-/* The first instance of a service that runs, from instance `from` on and around; -1: none runs. */
-static int64_t instance_from(const struct core *core, const struct task *task, uint32_t from)
+/* Finds the task that the request is for now. */
+static enum err task_find(struct proxied *p, const struct core *core, struct error *e)
 {
-    for (uint32_t i = 0; i < task->instance_count && task->active_count > 0; i++) {
-        const uint32_t index = (from + i) % task->instance_count;
-        const struct instance *instance = query_instance(core, task->id, index);
-        if (instance != NULL && instance->state == INSTANCE_RUNNING) {
-            return index;
-        }
+    if (core == NULL) {
+        return fail(e, ERR_BUSY, "the server is starting");
     }
-    return -1;
+    if (!proxy_place_find(p, core)) {
+        const bool known = query_account_named(core, ACCOUNT_PROJECT, p->project) != NULL;
+        p->give_up_ms = known ? p->give_up_ms : 0;
+        return known
+                   ? fail(e, ERR_NOT_FOUND, "project '%s' has no service '%s'", p->project, p->name)
+                   : fail(e, ERR_NOT_FOUND, "there is no project '%s'", p->project);
+    }
+    return p->name == NULL || proxy_reaches(p)
+               ? ERR_OK
+               : fail(e, ERR_DENIED, "the service '%s' is not yours", p->name);
 }
 
 /* Asks the node of an instance for a tunnel. */
 static void seek(struct proxied *p)
 {
     const struct core *core = p->api->o.host->core(p->api->o.host->ctx);
-    const struct task *service = service_of(p, core);
     struct agent_tunnel order = {.what = "port", .terminal = "", .term = ""};
     struct error e;
     node_id node;
     int64_t index = p->index;
+    enum err r = task_find(p, core, &e);
+    const struct task *service = r == ERR_OK ? service_of(p, core) : NULL;
     p->seeking = false;
     if (service != NULL) {
-        index = instance_from(core, service, p->from % service->instance_count);
+        index = proxy_place_instance(core, service, p->from % service->instance_count);
         p->from = index >= 0 ? (uint32_t)index + 1 : p->from;
     }
-    enum err r = core == NULL ? fail(&e, ERR_BUSY, "the server is starting")
-                              : tunnel_target(core, p->task, index, &order.key, &node, &e);
+    r = r == ERR_OK ? tunnel_target(core, p->task, index, &order.key, &node, &e) : r;
     p->asked += r == ERR_OK;
     r = r == ERR_OK ? tunnel_ask(p->api, node, &order, tunnel_told, p, &p->tunnel, &e) : r;
     if (r != ERR_OK) {
-        unreached(p, r == ERR_NOT_FOUND ? 404 : r == ERR_CONFLICT ? 409 : 503, &e);
+        unreached(p, http_status_of(r), &e);
     }
 }
 

@@ -39,7 +39,8 @@ static const char *page_url(struct cli *cli, int64_t port)
 static enum err link_ask(struct cli *cli, uint64_t task, struct api_reply *ret, struct error *e)
 {
     return api_change(cli, &cli->arena, "POST",
-                      arena_fmt(&cli->arena, "/tasks/%llu/open", (unsigned long long)task),
+                      arena_fmt(&cli->arena, "/tasks/%llu/open%s", (unsigned long long)task,
+                                args_has(&cli->args, "by-name") ? "?by_name=true" : ""),
                       (struct str){0}, ret, e);
 }
 

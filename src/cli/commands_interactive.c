@@ -16,6 +16,12 @@ static const struct flag flags_shell[] = {
     {0},
 };
 
+static const struct flag flags_open[] = {
+    {"by-name", 0, FLAG_BOOL, NULL, "to the service of this project and name, whatever its number",
+     COMPLETE_NONE, NULL},
+    {0},
+};
+
 static const struct flag flags_notebook[] = {
     {"detach", 'd', FLAG_BOOL, NULL, "print the task's id and do not wait", COMPLETE_NONE, NULL},
     {"idle", 0, FLAG_DURATION, "D", "end after so long without work or a reader (default: 1h)",
@@ -86,8 +92,10 @@ const struct command commands_interactive[] = {
      .help = "a link to the port of a task, for a browser",
      .more =
          "The task must listen on 127.0.0.1:$WEIR_PORT. The link works once, within two minutes.\n"
-         "Programs may use http://SERVER:PORT/proxy/TASK/ with their token instead.",
-     .examples = "weir task open 12",
+         "Programs may use http://SERVER:PORT/proxy/TASK/ with their token instead; of a service\n"
+         "also /proxy/PROJECT/NAME/, which stays when the service is submitted again.",
+     .examples = "weir task open 12\nweir task open 12 --by-name",
+     .groups = {flags_open},
      .args_min = 1,
      .args_max = 1,
      .complete = COMPLETE_TASKS,

@@ -305,6 +305,10 @@ static void check_tasks(struct expected *expected)
             must(task->waiting_count > 0);
             expect(expected, ORDER_DEADLINE, key_hold(task->id, task->hold_until_ms));
         }
+        struct okey service;
+        if (key_service(task, &service)) {
+            expect(expected, ORDER_SERVICE, service);
+        }
         if (task->active_count > 0) {
             expect(expected, ORDER_ACCOUNT_RUNNING, key_account_running(task));
         }

@@ -1,6 +1,7 @@
 """Services: programs that start again and keep their address. SPDX-License-Identifier: Apache-2.0
 """
 import http.client
+import threading
 
 
 def test_a_service_starts_again_as_the_same_task(weir):
@@ -48,6 +49,86 @@ class Answer(http.server.BaseHTTPRequestHandler):
         pass
 http.server.ThreadingHTTPServer(("127.0.0.1", int(os.environ["WEIR_PORT"])), Answer).serve_forever()
 """
+
+
+NAMED = """
+import http.server, os
+class Answer(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        text = f"task {os.environ['WEIR_TASK_ID']} {self.path}".encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+    def log_message(self, *_):
+        pass
+http.server.ThreadingHTTPServer(("127.0.0.1", int(os.environ["WEIR_PORT"])), Answer).serve_forever()
+"""
+
+
+def ask(port, path, **headers):
+    """What a client gets: status, headers and text."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    try:
+        connection.request("GET", path, headers=headers)
+        answer = connection.getresponse()
+        return answer.status, answer.headers, answer.read().decode()
+    finally:
+        connection.close()
+
+
+def test_the_address_of_a_name_stays_when_the_service_is_submitted_again(weir):
+    site = weir("--slots", "2")
+    bearer = {"Authorization": f"Bearer {site.token}"}
+    first = site.submit("/usr/bin/python3", "-c", NAMED, kind="service", name="chat")
+    opened = site.api("POST", f"tasks/{first}/open").json
+    assert opened["path"] == f"/proxy/{first}/" and opened["address"] == "/proxy/default/chat/"
+    address = opened["port"], opened["address"] + "page?a=1"
+    assert ask(*address, **bearer)[::2] == (200, f"task {first} /page?a=1")
+    site.weir("kill", "--yes", first)
+    site.wait_state(first, "killed")
+    answers = []
+    waits = threading.Thread(target=lambda: answers.append(ask(*address, **bearer)[::2]))
+    waits.start()  # nobody has the name now
+    second = site.submit("/usr/bin/python3", "-c", NAMED, kind="service", name="chat")
+    waits.join()
+    assert answers == [(200, f"task {second} /page?a=1")]
+    other = site.submit("/usr/bin/python3", "-c", NAMED, kind="service", name="other")
+    site.wait_until(lambda: ask(address[0], "/proxy/default/other/", **bearer)[2] == f"task {other} /", "the other name")
+    assert ask(*address, **bearer)[2] == f"task {second} /page?a=1"
+
+
+def test_a_name_needs_a_token_or_its_own_link(weir):
+    site = weir("--slots", "3")
+    task = site.submit("/usr/bin/python3", "-c", NAMED, kind="service", name="chat")
+    site.submit("/usr/bin/python3", "-c", NAMED, kind="service", name="other")
+    link = site.weir("task", "open", task, "--by-name").stdout.strip()
+    assert "/proxy/default/chat/?weir_link=" in link
+    port = site.api("POST", f"tasks/{task}/open").json["port"]
+    assert ask(port, "/proxy/default/chat/")[0] == 401
+    assert ask(port, "/proxy/default/chat/", Authorization="Bearer wrong")[0] == 401
+    status, headers, _ = ask(port, link.partition(f":{port}")[2])
+    assert status == 303 and "Path=/proxy/default/chat/;" in headers["Set-Cookie"]
+    cookie = headers["Set-Cookie"].partition(";")[0]
+    assert ask(port, "/proxy/default/chat/", Cookie=cookie)[::2] == (200, f"task {task} /")
+    name, _, secret = cookie.partition("=")
+    for path in ("/proxy/default/other/", f"/proxy/{task}/"):
+        assert ask(port, path, Cookie=cookie)[0] == 401
+    assert ask(port, f"/proxy/{task}/", Cookie=f"weir_proxy_{port}_{task}={secret}")[0] == 401
+    bearer = {"Authorization": f"Bearer {site.token}"}
+    status, _, text = ask(port, "/proxy/nobody/chat/", **bearer)
+    assert status == 404 and "there is no project 'nobody'" in text
+    assert ask(port, "/proxy/default/", **bearer)[0] == 404
+
+
+def test_what_has_no_address_by_name(weir):
+    site = weir("--slots", "3")
+    plain = site.submit("sleep", "1000", name="chat")
+    odd = site.submit("sleep", "1000", kind="service", name="a chat")
+    for task in (plain, odd):
+        assert site.api("POST", f"tasks/{task}/open").json["address"] is None
+        refused = site.weir("task", "open", task, "--by-name", check=False)
+        assert refused.returncode == 5 and "has an address by its name" in refused.stderr
 
 
 def address_of(site, task):

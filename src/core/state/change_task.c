@@ -78,6 +78,7 @@ void change_task_mark(const struct core *core, const struct task *task, struct t
                               .account_queue = key_account_queue(task),
                               .account_running = key_account_running(task)};
     change_usage_wants(core, task, &ret->wants);
+    ret->service = key_service(task, &ret->service_key);
     ret->stale = gang_stale_key(core, task, &ret->stale_key);
 }
 
@@ -85,6 +86,7 @@ void change_task_mark_new(const struct core *core, const struct task *task, stru
 {
     change_task_mark(core, task, ret);
     ret->stale = false;
+    ret->service = false;
     ret->queued = false;
     ret->active = false;
     ret->overtaken = false;
@@ -228,6 +230,18 @@ static void stale_update(struct core *core, struct task *task, const struct task
     must(!stale || oindex_insert(order, key));
 }
 
+static void service_update(struct core *core, const struct task *task, const struct task_mark *mark)
+{
+    struct oindex *order = &core->orders[ORDER_SERVICE];
+    struct okey key;
+    const bool service = key_service(task, &key);
+    if (service == mark->service && (!service || oindex_key_compare(key, mark->service_key) == 0)) {
+        return;
+    }
+    must(!mark->service || oindex_remove(order, mark->service_key));
+    must(!service || oindex_insert(order, key));
+}
+
 /* Keeps the end of the task's back-off in ORDER_DEADLINE. A task without a waiting instance does not back off. */
 static void hold_update(struct core *core, struct task *task, const struct task_mark *mark)
 {
@@ -276,6 +290,7 @@ void change_task_close(struct core *core, struct task *task, const struct task_m
     }
     counts_update(core, task, mark);
     stale_update(core, task, mark);
+    service_update(core, task, mark);
     running_update(core, task, mark);
     change_task_queue_update(core, task, mark);
     fallback_close(core, task);

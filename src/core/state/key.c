@@ -25,6 +25,12 @@ struct okey key_settle(const struct task *task)
     return (struct okey){{(uint64_t)task->ended_ms, DEADLINE_SETTLE, task->id.v, 0}};
 }
 
+bool key_service(const struct task *task, struct okey *ret)
+{
+    *ret = (struct okey){{task->account.v, ~task->id.v}};
+    return task->kind == TASK_SERVICE && !task_state_ended(task->state);
+}
+
 struct okey key_queue(const struct task *task)
 {
     return (struct okey){

@@ -73,6 +73,8 @@ const struct task *query_task_next(const struct core *core,
 const struct task *query_task_prev(const struct core *core,
                                    /* the next older task; `before` 0: the newest task */
                                    task_id before);
+/* The services of a project that have not ended, the newest first. `before` 0: the newest; NULL: no more. */
+const struct task *query_task_service(const struct core *core, account_id project, task_id before);
 task_id query_task_last(const struct core *core); /* the highest task id ever given */
 void query_task_spec(const struct core *core, task_id id, struct arena *arena,
                      struct task_spec *ret);

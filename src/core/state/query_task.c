@@ -14,6 +14,7 @@
 #include "core/model/table.h"
 #include "core/model/task.h"
 #include "core/state/fallback.h"
+#include "core/state/key.h"
 #include "core/state/query.h"
 #include "core/state/state.h"
 
@@ -32,6 +33,14 @@ const struct task *query_task_prev(const struct core *core, task_id before)
 {
     uint64_t id = table_prev(&core->tasks, before.v != 0 ? before.v : UINT64_MAX);
     return id != 0 ? query_task(core, (task_id){id}) : NULL;
+}
+
+const struct task *query_task_service(const struct core *core, account_id project, task_id before)
+{
+    struct okey key = {{project.v, before.v != 0 ? ~before.v : 0}};
+    return oindex_next(&core->orders[ORDER_SERVICE], key, &key) && key.at[0] == project.v
+               ? query_task(core, (task_id){~key.at[1]})
+               : NULL;
 }
 
 task_id query_task_last(const struct core *core)

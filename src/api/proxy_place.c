@@ -1,0 +1,122 @@
+/* proxy_place.c - see proxy_place.h. SPDX-License-Identifier: Apache-2.0 */
+#include "api/proxy_place.h"
+
+#include "core/model/account.h"
+
+#include <string.h>
+
+/* Names that are addresses have only characters that stand for themselves in a URL. */
+static bool name_fits(struct str name)
+{
+    for (size_t i = 0; i < name.len; i++) {
+        const char c = name.p[i];
+        const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+        if (!letter && !(c >= '0' && c <= '9') && strchr("-_.", c) == NULL) {
+            return false;
+        }
+    }
+    return name.len > 0 && !str_is(name, ".") && !str_is(name, "..");
+}
+
+/* "12" or "12.3". False: neither. */
+static bool number_read(struct proxied *p, struct str name)
+{
+    struct str index = {NULL, 0};
+    uint64_t number = 0;
+    const struct str task = str_cut(name, '.', &index);
+    if (!str_to_u64(task, &p->task.v) || p->task.v == 0 ||
+        (index.p != NULL && (!str_to_u64(index, &number) || number > TASK_INSTANCES_MAX))) {
+        return false;
+    }
+    p->index = index.p != NULL ? (int64_t)number : -1;
+    p->place = arena_strn(http_request_arena(p->request), task.p, task.len);
+    return true;
+}
+
+bool proxy_place_read(struct proxied *p)
+{
+    struct arena *arena = http_request_arena(p->request);
+    const char *path = http_request_path(p->request);
+    struct str rest;
+    struct str after = {NULL, 0};
+    p->index = -1;
+    if (strncmp(path, PROXY_ROOT, strlen(PROXY_ROOT)) != 0) {
+        return false;
+    }
+    const struct str first = str_cut(str_of(path + strlen(PROXY_ROOT)), '/', &rest);
+    if (rest.p == NULL) {
+        return false;
+    }
+    if (number_read(p, first)) {
+        p->way.prefix = arena_fmt(arena, PROXY_ROOT "%.*s", (int)first.len, first.p);
+        return true;
+    }
+    const struct str name = str_cut(rest, '/', &after);
+    if (!name_fits(first) || !name_fits(name) || after.p == NULL) {
+        return false;
+    }
+    p->project = arena_strn(arena, first.p, first.len);
+    p->name = arena_strn(arena, name.p, name.len);
+    p->place = arena_fmt(arena, "%s/%s", p->project, p->name);
+    p->way.prefix = arena_fmt(arena, PROXY_ROOT "%s", p->place);
+    /* the task gets the target without the prefix, so the prefix must stand there as it is */
+    return strncmp(http_request_target(p->request), p->way.prefix, strlen(p->way.prefix)) == 0;
+}
+
+static bool is_named(const struct core *core, const struct task *task, const char *name)
+{
+    struct arena arena;
+    struct task_spec spec;
+    arena_init(&arena);
+    query_task_spec(core, task->id, &arena, &spec);
+    const bool same = strcmp(spec.name, name) == 0;
+    arena_done(&arena);
+    return same;
+}
+
+bool proxy_place_find(struct proxied *p, const struct core *core)
+{
+    if (p->name == NULL) {
+        return true;
+    }
+    const struct account *project = query_account_named(core, ACCOUNT_PROJECT, p->project);
+    const struct task *found = NULL;
+    const struct task *task =
+        project != NULL ? query_task_service(core, project->id, (task_id){0}) : NULL;
+    for (; task != NULL; task = query_task_service(core, project->id, task->id)) {
+        if (!is_named(core, task, p->name)) {
+            continue;
+        }
+        found = found != NULL ? found : task;
+        if (proxy_place_instance(core, task, 0) >= 0) {
+            found = task;
+            break;
+        }
+    }
+    p->task = found != NULL ? found->id : p->task;
+    return found != NULL;
+}
+
+const char *proxy_place_of(const struct core *core, const struct task *task, struct arena *arena)
+{
+    uint64_t number;
+    struct task_spec spec;
+    if (task->kind != TASK_SERVICE) {
+        return NULL;
+    }
+    query_task_spec(core, task->id, arena, &spec);
+    const bool fits = name_fits(str_of(spec.name)) && !str_to_u64(str_of(spec.project), &number);
+    return fits ? arena_fmt(arena, PROXY_ROOT "%s/%s/", spec.project, spec.name) : NULL;
+}
+
+int64_t proxy_place_instance(const struct core *core, const struct task *task, uint32_t from)
+{
+    for (uint32_t i = 0; i < task->instance_count && task->active_count > 0; i++) {
+        const uint32_t index = (from + i) % task->instance_count;
+        const struct instance *instance = query_instance(core, task->id, index);
+        if (instance != NULL && instance->state == INSTANCE_RUNNING) {
+            return index;
+        }
+    }
+    return -1;
+}
