@@ -330,7 +330,8 @@ static void text_print(const struct pool_day *day, const struct figures *f)
 {
     struct buf out;
     buf_init(&out, 1 << 14);
-    buf_addf(&out, "pool %s, %zu tasks in the last ", day->pool, day->tasks.count);
+    buf_addf(&out, "pool %s, %zu task%s in the last ", day->pool, day->tasks.count,
+             day->tasks.count == 1 ? "" : "s");
     text_span(&out, day->ends_ms - day->begins_ms);
     buf_addf(&out, "\n\n%-16s%12s%12s%12s\n", "", TITLES[0], TITLES[1], TITLES[2]);
     buf_addf(&out, "%-16s", "node-hours");

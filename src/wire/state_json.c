@@ -184,7 +184,8 @@ void state_json_node(struct json_out *j, const struct core *core, const struct n
     struct attempt_key key = {0};
     query_node_spec(core, node->id, arena, &spec);
     const struct launch *launch = query_launch(core, node->launch);
-    const bool leaves = launch != NULL && launch->leave != LEAVE_NOT;
+    const bool leaves =
+        launch != NULL && (launch->leave != LEAVE_NOT || launch->state == LAUNCH_ENDING);
     json_out_put(j,
                  "{name:%s,pool:%s,state:%s,draining:%i,drain_by:%td,leaving:%s,locked:%i,spare:%i",
                  query_node_name(core, node->id), query_pool_name(core, node->pool),

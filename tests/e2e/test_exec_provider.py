@@ -69,6 +69,24 @@ def test_the_example_brings_nodes_up_and_down(program):
     assert shown["type"] == "exec" and shown["command"] == str(tools / "weir-nodes")
 
 
+def test_a_node_whose_machine_ends_is_leaving_and_not_silent(program):
+    w, tools = program
+    slow = tools / "slow"  # the agent is gone at once, the machine when the test says so
+    slow.write_text(f"""#!/bin/sh
+"{tools}/weir-nodes" "$@" || exit
+[ "$1" != terminate ] || while [ ! -e {tools}/go ]; do sleep 0.05; done
+""")
+    slow.chmod(0o755)
+    w.weir("pool", "create", "mine", "--provider", "exec", "--command", slow, "--max", "1", "--idle", "1s")
+    w.weir("wait", w.weir("submit", "--pool", "mine", "--", "true").stdout.strip())
+    node = w.wait_until(lambda: next((n for n in w.api("GET", "nodes?pool=mine").json["items"] if n["state"] == "silent"), None), "the agent to go")
+    assert node["leaving"] == "the node has had no work for long enough"
+    row = w.weir("node", "list", "--pool", "mine").stdout.splitlines()[1]
+    assert "leaving" in row and "silent" not in row, row
+    (tools / "go").touch()
+    w.wait_until(lambda: nothing_left(w, tools, "mine"), "no machine is left")
+
+
 def test_what_the_program_says_wrong_is_shown(program):
     w, tools = program
     bad = tools / "bad"
