@@ -3,7 +3,7 @@
  * K1 sums of nodes (P1). K2 gangs (P2). K3 counts of tasks. K4 counts of pools. K5 each order has exactly the
  * keys that follow from the rows. K6 blocked and reserved tasks are queued. K7 an ended task is archived
  * unless tasks wait for it. K11 claims will find what they were promised. check_account.c has K8, K9, K10 and
- * K12, check_topology.c has K13, check_launch.c has K14 and K16, check_fallback.c has K17, check_flavor.c has K18, check_life.c has K19, check_membership.c has K20. K15 kept shares are those of a division made anew. K2 and K7 hold between steps only: within the facts of one step a gang may
+ * K12, check_topology.c has K13, check_launch.c has K14 and K16, check_fallback.c has K17, check_flavor.c has K18, check_life.c has K19, check_membership.c has K20. K21 no two allocations of a node hold the same port. K15 kept shares are those of a division made anew. K2 and K7 hold between steps only: within the facts of one step a gang may
  * have started in part.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/check.h"
@@ -29,6 +29,7 @@
 #include "core/state/history.h"
 #include "core/state/key.h"
 #include "core/state/lengths.h"
+#include "core/state/ports.h"
 #include "core/state/query.h"
 #include "core/state/space_later.h"
 #include "core/state/state.h"
@@ -96,6 +97,7 @@ static void check_node(struct expected *expected, const struct node *node)
         expect(expected, ORDER_DEADLINE,
                (struct okey){{(uint64_t)node->drain_by_ms, DEADLINE_DRAIN, node->id.v}});
     }
+    must(ports_sound(core, node->id)); /* K21 */
     must(query_pool(core, node->pool) != NULL);
     expect(expected, ORDER_POOL_NODE, (struct okey){{node->pool.v, node->id.v}});
     expect(expected, ORDER_NODE_SIZE, key_node_size(node));

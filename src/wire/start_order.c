@@ -3,6 +3,7 @@
 #include "wire/start_order.h"
 
 #include "base/must.h"
+#include "core/state/ports.h"
 
 /* Do all instances that have a place have it on one node? */
 static bool on_one_node(const struct core *core, const struct task *task, node_id node)
@@ -102,8 +103,7 @@ bool start_order_fill(const struct core *core, const struct effect *effect, stru
                 .rank = gang ? effect->key.index : 0,
                 .world_size = gang ? task->instance_count : 1,
                 .master_addr = gang ? master_address(core, task, host, arena) : "",
-                .master_port =
-                    gang ? MASTER_PORT_FIRST + (uint32_t)(task->id.v % MASTER_PORT_COUNT) : 0,
+                .master_port = gang ? ports_master(core, task) : 0,
                 .network = host ? "" : query_network_name(core, network),
                 .project = host ? "" : query_account_name(core, task->account),
                 .user = host ? "" : spec.user,

@@ -6,11 +6,6 @@
 #include "core/core.h"
 #include "wire/agent.h"
 
-enum {
-    MASTER_PORT_FIRST = 20000, /* 20000 is below Linux's ephemeral ports */
-    MASTER_PORT_COUNT = 10000,
-};
-
 /* Fills the order for an EFFECT_START. Texts are borrowed from the state and the arena. False:
  * the attempt is over or the task is gone, and nothing must be ordered. */
 bool start_order_fill(const struct core *core, const struct effect *effect, struct arena *arena,

@@ -154,3 +154,38 @@ def test_nodes_of_one_machine_give_no_port_twice(weir):
 
     ports = [port(site, task) for site, task in tasks]
     assert len(set(ports)) == 6, ports
+
+
+# Rank 0 listens at MASTER_PORT until rank 1 and then somebody else has come; both ranks are done then.
+MEET = r"""
+import os, socket, time
+at = (os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"]))
+if os.environ["WEIR_RANK"] == "0":
+    door = socket.create_server(("", at[1]))
+    first, _ = door.accept()
+    words = first.recv(99).decode()
+    open("met", "w").write(f"{at[1]} {os.environ['WEIR_PORT']} {words}\n")
+    door.accept()
+else:
+    while True:
+        try:
+            s = socket.create_connection(at)
+            break
+        except ConnectionRefusedError:
+            time.sleep(0.05)
+    s.sendall(f"rank 1 of {os.environ['WEIR_TASK_ID']}".encode())
+    s.recv(1)
+"""
+
+
+def test_gangs_side_by_side_meet_at_ports_of_their_own(weir):
+    site = weir("--slots", "6")
+    gangs = [site.submit(PYTHON, "-c", MEET, instances=2, gang=True) for _ in range(3)]
+    met = {gang: job_text(site, gang, "met").split(" ", 2) for gang in gangs}  # all three listen now
+    assert {gang: words for gang, (_, _, words) in met.items()} == {gang: f"rank 1 of {gang}" for gang in gangs}
+    masters = {int(master) for master, _, _ in met.values()}
+    assert len(masters) == 3 and masters <= set(range(18000, 20000))
+    assert all(int(own) >= 20000 for _, own, _ in met.values())
+    for master in masters:
+        socket.create_connection(("127.0.0.1", master), timeout=DEADLINE_S).close()
+    assert [site.wait(gang)["state"] for gang in gangs] == ["completed"] * 3

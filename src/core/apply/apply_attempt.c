@@ -73,6 +73,7 @@ void apply_attempt_allocated(struct core *core, const struct fact *fact)
     instance->slots_milli = fact->allocated.slots_milli;
     instance->cpu_milli = fact->allocated.cpu_milli;
     instance->memory_bytes = fact->allocated.memory_bytes;
+    instance->master_port = fact->allocated.master_port;
     instance->allocated_ms = fact->time_ms;
     instance->started_ms = 0;
     instance->checkpoint_ms = 0;

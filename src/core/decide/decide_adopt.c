@@ -17,6 +17,7 @@
 #include "core/model/task.h"
 #include "core/model/verdict.h"
 #include "core/state/fact.h"
+#include "core/state/ports.h"
 #include "core/state/query.h"
 #include "core/state/state.h"
 
@@ -63,6 +64,8 @@ static enum verdict adopt_one(struct step *step, const struct adopted *place)
     fact->allocated.slots_milli = grant.slots_milli;
     fact->allocated.cpu_milli = grant.cpu_milli;
     fact->allocated.memory_bytes = grant.memory_bytes;
+    fact->allocated.master_port =
+        ports_holder(task, place->index) ? ports_pick(core, node->id, task->id, NULL, 0) : 0;
     return VERDICT_OK;
 }
 

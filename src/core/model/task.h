@@ -186,8 +186,9 @@ struct instance {
     /* the newest attempt runs in the job directory instead of the directory that the user asked for */
     uint8_t workdir_missed;
     uint8_t pad[1];
-    uint32_t losses;   /* losses within LOSSES_WINDOW_MS (losses.h) */
-    uint32_t restarts; /* starts in a row after ends (restart.h) */
+    uint32_t losses;      /* losses within LOSSES_WINDOW_MS (losses.h) */
+    uint32_t restarts;    /* starts in a row after ends (restart.h) */
+    uint32_t master_port; /* the newest attempt's (state/ports.h); 0: none */
 };
 
 /* May the task be promised places? Yes while the task is queued, and while instances are stopping that will

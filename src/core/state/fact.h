@@ -179,7 +179,8 @@ struct fact {
             int64_t slots_milli;
             int64_t cpu_milli;
             int64_t memory_bytes;
-        } allocated; /* also for claimed: `key` is the next attempt */
+            uint32_t master_port; /* of instance 0 of a gang (ports.h); 0: none */
+        } allocated;              /* also for claimed: `key` is the next attempt */
         struct {
             task_id task;
             uint32_t index;

@@ -9,6 +9,7 @@
 #include "core/model/names.h"
 #include "core/model/spec_codec.h"
 #include "core/state/fact_internal.h"
+#include "core/state/ports.h"
 
 #define ROW(object, kind, member, json, least, most, ...)                                          \
     {                                                                                              \

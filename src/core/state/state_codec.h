@@ -47,7 +47,8 @@ enum {
         16, /* zones in whose lines pools stand, when pools last grew, spare nodes */
     STATE_VERSION_RESTARTS = 17, /* starts in a row of instances that end */
     STATE_VERSION_NETWORKS = 18, /* named networks */
-    STATE_VERSION = 18,
+    STATE_VERSION_PORTS = 20,    /* ports at which gangs meet */
+    STATE_VERSION = 20,
 };
 
 /* Far above any row number that is ever given, and far below the numbers whose sums could wrap. */

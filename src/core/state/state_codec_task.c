@@ -12,6 +12,7 @@
 #include "core/model/spec_codec.h"
 #include "core/state/change.h"
 #include "core/state/lengths.h"
+#include "core/state/ports.h"
 #include "core/state/state_codec.h"
 
 /* The first number of a stored instance. An instance that waits for its first attempt is only INSTANCE_FRESH.
@@ -46,6 +47,8 @@ static const struct record_field instance_fields[] = {
     STATE_ANY(struct instance, losses, .since = STATE_VERSION_LOSSES),
     INSTANCE_TIME(losses_since_ms, .since = STATE_VERSION_LOSSES),
     STATE_ANY(struct instance, restarts, .since = STATE_VERSION_RESTARTS),
+    STATE_FIELD(struct instance, UINT, master_port, 0, PORTS_MASTER_LAST,
+                .since = STATE_VERSION_PORTS),
 };
 static const struct record_table instance_table = RECORD_TABLE(struct instance, instance_fields);
 
@@ -397,6 +400,16 @@ static bool task_get(struct state_reader *r, uint64_t id, const void *read)
     return true;
 }
 
+static bool ports_fit(const struct core *core)
+{
+    bool fit = true;
+    for (uint64_t id = table_next(&core->nodes, 0); id != 0 && fit;
+         id = table_next(&core->nodes, id)) {
+        fit = ports_sound(core, (node_id){(uint32_t)id});
+    }
+    return fit;
+}
+
 static bool tasks_end(struct state_reader *r)
 {
     r->core->instances.last = r->head.instances.last;
@@ -408,7 +421,7 @@ static bool tasks_end(struct state_reader *r)
             r->core->task_counts[state] = r->head.task_counts[state];
         }
     }
-    return true;
+    return ports_fit(r->core);
 }
 
 const struct state_section state_codec_task = {"tasks", STATE_ROWS(tasks, tasks), .put = task_put,

@@ -7,6 +7,7 @@
 #include "core/model/codec.h"
 #include "core/model/object.h"
 #include "core/state/fact_internal.h"
+#include "core/state/ports.h"
 #include "core/state/state_codec.h"
 
 #include <stdio.h>
@@ -378,7 +379,7 @@ static void fill_evicted(struct fact *fact)
                                           .taker = {{6}, 1000, QUOTA_UNLIMITED, 2000}};
 }
 
-static void fill_allocated(struct fact *fact)
+static void fill_claimed(struct fact *fact)
 {
     fact->allocated.key = key;
     fact->allocated.node.v = 3;
@@ -387,6 +388,12 @@ static void fill_allocated(struct fact *fact)
     fact->allocated.slots_milli = 500;
     fact->allocated.cpu_milli = 250;
     fact->allocated.memory_bytes = 1 << 20;
+}
+
+static void fill_allocated(struct fact *fact)
+{
+    fill_claimed(fact);
+    fact->allocated.master_port = PORTS_MASTER_LAST;
 }
 
 static void fill_head_blocked(struct fact *fact)
@@ -577,7 +584,7 @@ static void fact_of(enum fact_type type, struct fact *fact)
         [FACT_ACCOUNT_SET] = fill_account_set,
         [FACT_ACCOUNT_DELETED] = fill_account_deleted,
         [FACT_QUOTA_SET] = fill_quota_set,
-        [FACT_CLAIMED] = fill_allocated,
+        [FACT_CLAIMED] = fill_claimed,
         [FACT_CLAIM_DROPPED] = fill_claim_dropped,
         [FACT_EVICTED] = fill_evicted,
         [FACT_POOL_WAKE] = fill_pool_wake,
@@ -989,6 +996,24 @@ static void a_wait_of_version_1_is_for_all_zones(void **state)
     free((void *)(uintptr_t)bytes.p);
 }
 
+/* An allocation of version 1 held no port. */
+static void an_allocation_of_version_1_has_no_port(void **state)
+{
+    (void)state;
+    struct arena arena;
+    arena_init(&arena);
+    struct str bytes = sample("fact-allocated-v1");
+    struct fact fact;
+    struct error e = {0};
+    assert_int_equal(fact_decode(bytes, &arena, &fact, &e), ERR_OK);
+    assert_int_equal(fact.version, 1);
+    assert_int_equal(fact.allocated.key.task.v, 12);
+    assert_int_equal(fact.allocated.slots_milli, 500);
+    assert_int_equal(fact.allocated.master_port, 0);
+    arena_done(&arena);
+    free((void *)(uintptr_t)bytes.p);
+}
+
 static void a_task_of_version_1_is_in_the_project_default(void **state)
 {
     (void)state;
@@ -1270,6 +1295,7 @@ int main(void)
         cmocka_unit_test(a_pool_of_version_1_has_the_defaults),
         cmocka_unit_test(launches_of_version_1_are_read),
         cmocka_unit_test(a_wait_of_version_1_is_for_all_zones),
+        cmocka_unit_test(an_allocation_of_version_1_has_no_port),
         cmocka_unit_test(a_task_of_version_1_is_in_the_project_default),
         cmocka_unit_test(a_state_of_version_1_is_read),
         cmocka_unit_test(a_cut_off_state_is_refused_at_each_byte),

@@ -4,6 +4,7 @@
 
 #include "base/amount.h"
 #include "base/must.h"
+#include "core/state/ports.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +58,7 @@ static bool reads(const struct bound *bound, int64_t value)
 FIELD(resource, resource_defined.resource.v)
 FIELD(node_state, node_state.state)
 FIELD(allocated_slots, allocated.slots_milli)
+FIELD(allocated_port, allocated.master_port)
 FIELD(allocated_cpu, allocated.cpu_milli)
 FIELD(allocated_memory, allocated.memory_bytes)
 FIELD(started_at, attempt_started.at_ms)
@@ -279,6 +281,7 @@ static const struct bound bounds[] = {
     {"slots given", FACT_ALLOCATED, allocated_slots, 0, AMOUNT_MILLI_MAX},
     {"cpu given", FACT_ALLOCATED, allocated_cpu, 0, AMOUNT_MILLI_MAX},
     {"memory given", FACT_ALLOCATED, allocated_memory, 0, AMOUNT_BYTES_MAX},
+    {"port given", FACT_ALLOCATED, allocated_port, 0, PORTS_MASTER_LAST},
     {"slots promised", FACT_CLAIMED, allocated_slots, 0, AMOUNT_MILLI_MAX},
     {"start", FACT_ATTEMPT_STARTED, started_at, 0, TIME_MS_MAX},
     {"checkpoint", FACT_ATTEMPT_CHECKPOINT, saved_at, 0, TIME_MS_MAX},

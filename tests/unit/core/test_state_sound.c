@@ -5,6 +5,7 @@
 #include "org_rig.h"
 
 #include "core/state/change.h"
+#include "core/state/ports.h"
 #include "core/state/state.h"
 
 #include <stdlib.h>
@@ -130,6 +131,42 @@ static void a_device_held_twice_is_refused(void **state)
     assert_int_equal(read_again(core), ERR_OK);
     core_free(core);
     org_done(&org);
+}
+
+static void a_port_held_twice_is_refused(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_init(&rig);
+    (void)rig_node(&rig, "n1", 4, 0, 1);
+    struct task_spec spec = rig_spec();
+    spec.instances = 2;
+    spec.gang = true;
+    const task_id first = rig_submit(&rig, spec);
+    const task_id second = rig_submit(&rig, spec);
+    rig_pass(&rig);
+    const uint32_t port = query_instance(rig.core, first, 0)->master_port;
+    assert_int_equal(read_again(rig.core), ERR_OK);
+    const struct {
+        task_id task;
+        uint32_t index;
+        uint32_t port;
+        enum err result;
+    } cases[] = {
+        {second, 0, port, ERR_CORRUPT},
+        {second, 0, 0, ERR_OK}, /* an older Weir made it */
+        {second, 0, PORTS_MASTER_LAST, ERR_OK},
+        {second, 0, PORTS_MASTER_LAST + 1, ERR_CORRUPT},
+        {second, 0, PORTS_MASTER_FIRST - 1, ERR_CORRUPT},
+        {second, 1, PORTS_MASTER_LAST, ERR_CORRUPT}, /* only instance 0 holds one */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct core *core = core_copy(rig.core);
+        instance_of(core, cases[i].task, cases[i].index)->master_port = cases[i].port;
+        assert_int_equal(read_again(core), cases[i].result);
+        core_free(core);
+    }
+    rig_done(&rig);
 }
 
 static void an_instance_that_holds_nothing_that_is_there_is_refused(void **state)
@@ -443,6 +480,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sixteen_devices_come_back),
         cmocka_unit_test(a_device_held_twice_is_refused),
+        cmocka_unit_test(a_port_held_twice_is_refused),
         cmocka_unit_test(an_instance_that_holds_nothing_that_is_there_is_refused),
         cmocka_unit_test(an_impossible_promise_is_refused),
         cmocka_unit_test(a_row_that_cannot_be_is_refused),

@@ -1,6 +1,7 @@
 /* test_objects.c - the API's objects out of a real state.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/explain/explain.h"
+#include "core/state/ports.h"
 #include "site.h"
 #include "wire/error_json.h"
 #include "wire/event_json.h"
@@ -329,7 +330,7 @@ static void a_gang_is_told_where_it_meets(void **state)
         assert_int_equal(order.start.instance, i);
         assert_int_equal(order.start.world_size, 2);
         assert_string_equal(order.start.master_addr, "10.0.0.1");
-        assert_int_equal(order.start.master_port, MASTER_PORT_FIRST + id.v);
+        assert_int_equal(order.start.master_port, PORTS_MASTER_FIRST + id.v);
     }
 }
 

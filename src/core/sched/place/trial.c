@@ -8,6 +8,7 @@
 #include "core/sched/order/share_tree.h"
 #include "core/sched/order/shares.h"
 #include "core/sched/order/view.h"
+#include "core/state/ports.h"
 #include "core/state/query.h"
 
 enum { DECISIONS_FIRST = 8 };
@@ -187,14 +188,40 @@ static void evict_fact(const struct trial *trial, const struct decision *decisio
     fact->evicted.why = *decision->why;
 }
 
+/* The ports that the starts of one trial hold. */
+struct port_list {
+    struct ports_given *at;
+    size_t count;
+};
+
+static void port_fact(const struct trial *trial, const struct decision *decision,
+                      struct port_list *ports, struct fact *fact)
+{
+    const struct task *task = decision->task;
+    if (!ports_holder(task, decision->index)) {
+        return;
+    }
+    if (ports->at == NULL) {
+        ports->at = arena_new(trial->arena, struct ports_given, trial->count);
+    }
+    fact->allocated.master_port =
+        ports_pick(trial->core, decision->node->id, task->id, ports->at, ports->count);
+    ports->at[ports->count++] =
+        (struct ports_given){decision->node->id, fact->allocated.master_port};
+}
+
 uint32_t trial_facts(const struct trial *trial, const struct input *in, struct facts *out)
 {
     uint32_t starts = 0;
+    struct port_list ports = {0};
     for (size_t i = 0; i < trial->count; i++) {
         const struct decision *decision = &trial->decisions[i];
+        struct fact *fact;
         switch (decision->kind) {
         case DECISION_START:
-            place_fact(trial, decision, fact_list_add(out, in, FACT_ALLOCATED));
+            fact = fact_list_add(out, in, FACT_ALLOCATED);
+            place_fact(trial, decision, fact);
+            port_fact(trial, decision, &ports, fact);
             starts++;
             break;
         case DECISION_CLAIM:
@@ -205,7 +232,7 @@ uint32_t trial_facts(const struct trial *trial, const struct input *in, struct f
             break;
         case DECISION_UNCLAIM:
             if (!decision->moved) {
-                struct fact *fact = fact_list_add(out, in, FACT_CLAIM_DROPPED);
+                fact = fact_list_add(out, in, FACT_CLAIM_DROPPED);
                 fact->claim_dropped.task = decision->task->id;
                 fact->claim_dropped.index = decision->index;
             }
