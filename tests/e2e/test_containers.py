@@ -22,8 +22,8 @@ pytestmark = pytest.mark.skipif(os.geteuid() != 0 or bool(MISSING), reason=f"nee
 LINKS = "sh ls cat echo id sleep env pwd ps kill touch mkdir true false grep trap".split()
 
 
-@pytest.fixture(scope="module")
-def images(tmp_path_factory):
+@pytest.fixture(scope="module", name="images")
+def fixture_images(tmp_path_factory):
     """A root file system of busybox, and the same as an archive."""
     top = tmp_path_factory.mktemp("images")
     for path in (top, *list(top.parents)[:-2]):

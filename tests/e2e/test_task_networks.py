@@ -4,9 +4,11 @@ import os
 import pathlib
 import re
 import signal
+import socket
 import subprocess
 
 import pytest
+from test_containers import MISSING, fixture_images  # noqa: F401 - the fixture `images`
 from test_ports import PAGE, get, job_text
 
 # A page of the task's number on the port of $1; the answer of such a page, or why there is none.
@@ -176,3 +178,42 @@ def test_a_node_that_makes_no_networks_starts_no_task_in_the_wrong_one(weir):
     refused = site.api("POST", "tasks", {"command": ["true"], "network": "isolated"})
     assert refused.json["error"]["reason"]["code"] == "no-network"
     assert "makes networks of their own" in refused.json["error"]["message"]
+
+
+# A container that answers with the task's number on PORT, and one that asks there.
+SERVE = f"echo $WEIR_TASK_ID > index.html; exec busybox httpd -f -p {PORT} -h /weir/job"
+FETCH = f"""
+printf 'GET / HTTP/1.0\\r\\n\\r\\n' | busybox nc -w 5 127.0.0.1 {PORT} > got || echo nobody > got
+busybox tail -n 1 got; echo
+busybox tail -n +3 /proc/net/dev
+"""
+
+
+def fetch(site, **fields):
+    """What a container with these fields got from PORT, and the network devices that it sees."""
+    task = site.submit("sh", "-c", FETCH, **fields)
+    assert site.wait(task)["state"] == "completed"
+    answer, *devices = filter(None, site.weir("logs", task).stdout.splitlines())
+    return answer, [line.split(":")[0].strip() for line in devices]
+
+
+@pytest.mark.skipif(bool(MISSING), reason=f"needs {MISSING}")
+@pytest.mark.parametrize("runtime", ["crun", "runc"])
+def test_a_container_is_in_the_network_of_its_project(weir, images, runtime):
+    site = weir("--slots", "8", "--runtime", runtime, "--image-dirs", str(images))
+    for name in ("red", "blue"):
+        site.weir("project", "create", name)
+    image = f"dir:{images}/rootfs"
+    red = site.submit("sh", "-c", SERVE, project="red", network="isolated", image=image)
+    own = {"project": "red", "network": "isolated"}
+    site.wait_until(lambda: ask(site, **own) == str(red), f"the page of container {red}")  # a plain task of the project
+    assert fetch(site, image=image, **own) == (str(red), ["lo"])
+    assert fetch(site, image=image, project="blue", network="isolated") == ("nobody", ["lo"])
+    assert ask(site, project="blue", network="isolated") == "nobody"
+    answer, devices = fetch(site, image=image, project="red")  # from the node's own network
+    assert answer == "nobody" and set(devices) == {name for _, name in socket.if_nameindex()}
+    inside = site.weir("task", "exec", red, "--", PYTHON, "-c", SEES).stdout  # a program of the node, in the container's network
+    assert inside.strip().endswith("['lo']")
+    page = listening(site, project="blue", network="isolated")  # blue has the same port to itself
+    assert fetch(site, image=image, project="blue", network="isolated") == (str(page), ["lo"])
+    assert fetch(site, image=image, **own) == (str(red), ["lo"])
