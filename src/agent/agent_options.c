@@ -14,7 +14,15 @@
 
 enum { DESCRIPTOR_MAX = 1 << 20, SLOTS_LIMIT = 100000, TASK_PIDS_LIMIT = 1 << 22 };
 
-enum agent_option_kind { KIND_TEXT, KIND_NUMBER, KIND_DURATION, KIND_FD, KIND_FLAG, KIND_LABEL };
+enum agent_option_kind {
+    KIND_TEXT,
+    KIND_NUMBER,
+    KIND_DURATION,
+    KIND_SIZE,
+    KIND_FD,
+    KIND_FLAG,
+    KIND_LABEL
+};
 
 struct option_row {
     const char *name;
@@ -41,6 +49,7 @@ static const struct option_row agent_rows[] = {
     ROW("task-uids", KIND_TEXT, struct agent_options, task_uids, 0),
     ROW("isolate-by", KIND_TEXT, struct agent_options, isolate_by, 0),
     ROW("task-pids", KIND_NUMBER, struct agent_options, task_pids, TASK_PIDS_LIMIT),
+    ROW("task-disk", KIND_SIZE, struct agent_options, task_disk, 0),
     ROW("resources", KIND_TEXT, struct agent_options, resources, 0),
     ROW("address", KIND_TEXT, struct agent_options, address, 0),
     ROW("label", KIND_LABEL, struct agent_options, labels, 0),
@@ -65,6 +74,7 @@ static const struct option_row supervisor_rows[] = {
     ROW("run-as", KIND_TEXT, struct supervisor_options, run_as, 0),
     ROW("task-uids", KIND_TEXT, struct supervisor_options, task_uids, 0),
     ROW("task-pids", KIND_NUMBER, struct supervisor_options, task_pids, TASK_PIDS_LIMIT),
+    ROW("task-disk", KIND_SIZE, struct supervisor_options, task_disk, 0),
     ROW("ready-fd", KIND_FD, struct supervisor_options, ready_fd, DESCRIPTOR_MAX),
 };
 
@@ -133,6 +143,11 @@ static must_use enum err row_set(const struct option_row *row, const char *value
         return number_set(row, value, options, e);
     case KIND_DURATION:
         if (amount_duration(str_of(value), (int64_t *)(void *)field, e) != ERR_OK) {
+            return fail_in(e, "--%s", row->name);
+        }
+        return ERR_OK;
+    case KIND_SIZE:
+        if (amount_bytes(str_of(value), (int64_t *)(void *)field, e) != ERR_OK) {
             return fail_in(e, "--%s", row->name);
         }
         return ERR_OK;

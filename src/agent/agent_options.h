@@ -15,6 +15,7 @@ struct supervisor_options {
     const char *run_as;    /* NULL: runas.h chooses the account */
     const char *task_uids; /* as taskuid.h reads it; NULL: root's range in /etc/subuid */
     int64_t task_pids;     /* most processes and threads of one task; 0: TASK_PIDS_MAX */
+    int64_t task_disk;     /* most bytes of disk of one task; 0: no limit */
     int ready_fd; /* -1: none; gets one line when the supervisor serves: empty, or the error */
 };
 
@@ -43,6 +44,7 @@ struct agent_options {
     const char *labels[NODE_LABELS_MAX]; /* each "key=value" */
     size_t label_count;
     int64_t task_pids;     /* most processes and threads of one task; 0: TASK_PIDS_MAX */
+    int64_t task_disk;     /* most bytes of disk of one task; 0: no limit */
     int64_t slots;         /* -1: as the hardware says */
     int64_t fake_gpus;     /* -1: the real GPUs are used */
     int64_t stop_after_ms; /* stop the tasks after so long without the server; 0: never */

@@ -1,6 +1,7 @@
 /* attempt_limit.c - see attempt_limit.h. SPDX-License-Identifier: Apache-2.0 */
 #include "agent/attempt_limit.h"
 
+#include "agent/attempt_disk.h"
 #include "agent/tasknet.h"
 #include "base/log.h"
 #include "core/model/limits.h"
@@ -57,6 +58,7 @@ void attempt_limit_drop(struct attempt *attempt)
 void attempt_limit_end(struct attempt *attempt)
 {
     struct supervisor *sup = attempt->sup;
+    attempt_disk_say(attempt);
     if (attempt->cgroup == NULL) {
         return;
     }

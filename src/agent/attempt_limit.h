@@ -14,6 +14,6 @@ void attempt_limit_spawn(struct attempt *attempt, struct spawn_order *order);
 /* The kernel refuses to start a process in the attempt's cgroup: the attempt goes on without. */
 void attempt_limit_drop(struct attempt *attempt);
 
-/* All processes have ended: notes what they used, and whether they were over their memory. Gives the
- * cgroup back. */
+/* All processes have ended, and all output is taken: notes what they used, and whether they were over their memory; a
+ * line of output says that they were over their disk. Gives the cgroup back. */
 void attempt_limit_end(struct attempt *attempt);

@@ -2,6 +2,7 @@
 #include "agent/attempt_place.h"
 
 #include "agent/box_files.h"
+#include "agent/disk_watch.h"
 #include "agent/door.h"
 #include "agent/supervisor_internal.h"
 #include "agent/tasknet.h"
@@ -9,6 +10,7 @@
 void attempt_place_give(struct attempt *attempt)
 {
     struct supervisor *sup = attempt->sup;
+    disk_watch_drop(sup->disk, &attempt->key);
     if (!attempt->plain) {
         box_files_remove(sup->dir, &attempt->key);
     }
@@ -37,7 +39,7 @@ const struct runas_account *attempt_place_account(const struct attempt *attempt,
 }
 
 /* Chooses a Unix user that no other task of the node has, and makes this user the owner of the attempt's job directory. */
-static must_use enum err user_take(struct attempt *attempt, struct error *e)
+static must_use enum err user_take(struct attempt *attempt, uid_t *ret_uid, struct error *e)
 {
     struct supervisor *sup = attempt->sup;
     struct runas_account account;
@@ -46,6 +48,7 @@ static must_use enum err user_take(struct attempt *attempt, struct error *e)
         return fail(e, ERR_BUSY, "all users of the node's range have tasks");
     }
     taskuid_account(sup->uids, attempt->uid_number, &sup->account, "", &account);
+    *ret_uid = account.uid;
     return jobdir_own(sup->jobdirs, attempt->key.task.v, attempt->instance, account.uid,
                       account.gid, e);
 }
@@ -55,6 +58,8 @@ static must_use enum err user_take(struct attempt *attempt, struct error *e)
 must_use enum err attempt_place_take(struct attempt *attempt, const char *network, struct error *e)
 {
     struct supervisor *sup = attempt->sup;
+    char dir[AGENT_PATH_MAX];
+    uid_t uid = 0;
     enum err r = jobdir_take(sup->jobdirs, attempt->key.task.v, attempt->instance, e);
     attempt->port = r == ERR_OK ? door_port_take(sup->door) : 0;
     if (r != ERR_OK) {
@@ -63,9 +68,12 @@ must_use enum err attempt_place_take(struct attempt *attempt, const char *networ
     if (network[0] != '\0') {
         r = tasknet_take(sup->networks, network, &attempt->network, e);
     }
-    r = r == ERR_OK && sup->uids != NULL ? user_take(attempt, e) : r;
+    r = r == ERR_OK && sup->uids != NULL ? user_take(attempt, &uid, e) : r;
     if (r != ERR_OK) {
         attempt_place_give(attempt);
+        return r;
     }
-    return r;
+    jobdir_path(sup->jobdirs, attempt->key.task.v, attempt->instance, dir);
+    disk_watch_add(sup->disk, &attempt->key, dir, uid);
+    return ERR_OK;
 }

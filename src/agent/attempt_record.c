@@ -40,6 +40,7 @@ void attempt_record_ended(const struct attempt *attempt)
     record.cpu_ms = attempt->cpu_ms;
     record.memory_peak = attempt->memory_peak;
     record.out_of_memory = attempt->out_of_memory;
+    record.out_of_disk = attempt->out_of_disk;
     spool_put(attempt->sup->spool, &record);
 }
 

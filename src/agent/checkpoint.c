@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "agent/checkpoint.h"
 
+#include "agent/attempt_disk.h"
 #include "agent/attempt_use.h"
 #include "agent/supervisor_internal.h"
 #include "agent/taskenv.h"
@@ -69,6 +70,7 @@ void checkpoint_round(struct supervisor *sup)
         if (attempt->state == ATTEMPT_RUNNING) {
             checkpoint_look(attempt);
             attempt_use_look(attempt);
+            attempt_disk_look(attempt);
         }
     }
     if (sup->open_count > 0) {

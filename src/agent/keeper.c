@@ -254,7 +254,8 @@ static must_use enum err supervisor_reach(struct agent *agent, struct frame *ret
         const struct supclient_launch launch = {.dir = dir,
                                                 .run_as = agent->options.run_as,
                                                 .task_uids = agent->options.task_uids,
-                                                .task_pids = agent->options.task_pids};
+                                                .task_pids = agent->options.task_pids,
+                                                .task_disk = agent->options.task_disk};
         r = supclient_launch(&launch, e);
         r = r == ERR_OK ? supervisor_greet(dir, &client, ret_hello, e) : r;
     }

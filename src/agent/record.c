@@ -68,6 +68,7 @@ static void fields_put(struct buf *out, const struct record *record)
         bytes_put_u64(out, record->cpu_ms);
         bytes_put_u64(out, record->memory_peak);
         bytes_put_u64(out, record->out_of_memory ? 1 : 0);
+        bytes_put_u64(out, record->out_of_disk ? 1 : 0);
         break;
     case RECORD_SPAWN_FAILED:
         attempt_bytes_put(out, &record->key);
@@ -194,8 +195,9 @@ static void fields_get(struct bytes_reader *in, struct arena *arena, struct reco
         ret->err_bytes = bytes_get_u64(in);
         ret->cpu_ms = bytes_get_u64(in);
         ret->memory_peak = bytes_get_u64(in);
-        /* A supervisor of an earlier version does not write it. */
+        /* Supervisors of earlier versions do not write these two. */
         ret->out_of_memory = in->left > 0 && bytes_get_max(in, 1) != 0;
+        ret->out_of_disk = in->left > 0 && bytes_get_max(in, 1) != 0;
         break;
     case RECORD_SPAWN_FAILED:
         ret->key = attempt_bytes_get(in);

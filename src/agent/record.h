@@ -44,6 +44,7 @@ struct record {
     uint64_t cpu_ms;
     uint64_t memory_peak;
     bool out_of_memory; /* ENDED: the kernel ended it, because it was over its memory */
+    bool out_of_disk;   /* ENDED: the supervisor ended it, because it was over its disk */
     int error_number;   /* SPAWN_FAILED */
     struct str message;
     unsigned char id[SUPERVISOR_ID_LEN]; /* SEGMENT */

@@ -26,6 +26,7 @@ void spool_report_of(const struct record *record, struct arena *arena, struct ag
         ret->cpu_ms = (int64_t)record->cpu_ms;
         ret->memory_peak_bytes = (int64_t)record->memory_peak;
         ret->out_of_memory = record->out_of_memory;
+        ret->out_of_disk = record->out_of_disk;
         break;
     case RECORD_SPAWN_FAILED:
         ret->type = AGENT_SPAWN_FAILED;

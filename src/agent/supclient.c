@@ -185,6 +185,9 @@ must_use enum err supclient_launch(const struct supclient_launch *launch, struct
     if (launch->task_pids > 0) {
         argv[count++] = arena_fmt(&arena, "--task-pids=%lld", (long long)launch->task_pids);
     }
+    if (launch->task_disk > 0) {
+        argv[count++] = arena_fmt(&arena, "--task-disk=%lld", (long long)launch->task_disk);
+    }
     enum err r = self_run(argv, up, e);
     (void)close(up);
     arena_done(&arena);

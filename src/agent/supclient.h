@@ -17,6 +17,7 @@ struct supclient_launch {
     const char *run_as;
     const char *task_uids;
     int64_t task_pids;
+    int64_t task_disk;
 };
 
 /* Starts a supervisor by running this program anew (/proc/self/exe) in a session of its own, and

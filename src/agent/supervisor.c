@@ -7,6 +7,7 @@
 
 #include "agent/agent.h"
 #include "agent/checkpoint.h"
+#include "agent/disk_watch.h"
 #include "agent/door.h"
 #include "agent/dirs.h"
 #include "agent/agent_options.h"
@@ -259,6 +260,7 @@ static must_use enum err supervisor_init(struct supervisor *sup,
     sup->cgroups = cgroup_new(sup->dir, sup->hex);
     sup->networks = tasknet_new();
     sup->task_pids = options->task_pids > 0 ? (uint64_t)options->task_pids : TASK_PIDS_MAX;
+    sup->disk = disk_watch_new((uint64_t)options->task_disk);
     loop_turn_end(sup->loop, turn_end, sup);
     r = spawner_new(sup->loop, attempt_started, &sup->spawner, e);
     r = r == ERR_OK ? door_open(sup, &sup->door, e) : r;
@@ -272,6 +274,7 @@ static void supervisor_done(struct supervisor *sup)
         door_close(sup->door);
         link_close(sup);
         spawner_free(sup->spawner);
+        disk_watch_free(sup->disk);
         loop_timer_free(sup->idle_timer);
         loop_timer_free(sup->stray_timer);
         loop_timer_free(sup->retry_timer);

@@ -55,6 +55,7 @@ struct attempt {
     uint64_t devices;      /* one bit each */
     int64_t use_ms;        /* when the use was last looked at; 0: not yet */
     bool out_of_memory;
+    bool out_of_disk;
     struct attempt_stream streams[STREAM_COUNT];
     struct cgroup *cgroup;         /* NULL: no cgroup */
     struct tasknet *network;       /* NULL: the node's own */
@@ -103,7 +104,8 @@ struct supervisor {
     struct jobdirs *jobdirs;
     struct cgroups *cgroups; /* NULL: no cgroups on this node */
     struct tasknets *networks;
-    uint64_t task_pids; /* most processes and threads of one task */
+    uint64_t task_pids;      /* most processes and threads of one task */
+    struct disk_watch *disk; /* NULL: tasks have no limit of disk */
     struct spawner *spawner;
     struct keyring *recent;
     struct map *attempts; /* by key: all known attempts */

@@ -47,6 +47,8 @@ static const struct flag flags_up[] = {
     {"image-cache", 0, FLAG_TEXT, "50Gi", "most disk for unpacked images", COMPLETE_NONE, NULL},
     {"task-pids", 0, FLAG_NUMBER, "N", "most processes and threads of one task (default 8192)",
      COMPLETE_NONE, NULL},
+    {"task-disk", 0, FLAG_TEXT, "10Gi", "most disk for the files of one task (default: no limit)",
+     COMPLETE_NONE, NULL},
     {"login", 0, FLAG_BOOL, NULL, "let the next commands talk to this server", COMPLETE_NONE, NULL},
     {0},
 };

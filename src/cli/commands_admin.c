@@ -191,6 +191,8 @@ static const struct flag flags_agent[] = {
      COMPLETE_NONE, NULL},
     {"task-pids", 0, FLAG_NUMBER, "N", "most processes and threads of one task (default 8192)",
      COMPLETE_NONE, NULL},
+    {"task-disk", 0, FLAG_TEXT, "10Gi", "most disk for the files of one task (default: no limit)",
+     COMPLETE_NONE, NULL},
     {"stop-after", 0, FLAG_DURATION, "D",
      "stop all tasks when the server is unreachable for so long (default: never)", COMPLETE_NONE,
      NULL},

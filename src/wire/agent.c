@@ -343,7 +343,8 @@ static const struct record_table report_tables[] = {
         RECORD_JSON_ROW(agent_report, err_bytes, "err_bytes", UINT, 0, AGENT_NUMBER_MAX),
         RECORD_JSON_ROW(agent_report, cpu_ms, "cpu_ms", MS, 0, AGENT_NUMBER_MAX),
         RECORD_JSON_ROW(agent_report, memory_peak_bytes, "memory_peak", MEMORY, 0, AMOUNT_BYTES_MAX),
-        RECORD_JSON_ROW(agent_report, out_of_memory, "out_of_memory", BOOL, 0, 1, .sparse = true)),
+        RECORD_JSON_ROW(agent_report, out_of_memory, "out_of_memory", BOOL, 0, 1, .sparse = true),
+        RECORD_JSON_ROW(agent_report, out_of_disk, "out_of_disk", BOOL, 0, 1, .sparse = true)),
     [AGENT_SPAWN_FAILED] = RECORD_JSON_TABLE(agent_report,
         RECORD_JSON_ROW(agent_report, key, "key", KEY, 0, 0, .sparse = true, .required = key_wanted),
         RECORD_JSON_ROW(agent_report, at_ms, "at_ms", INT, 0, TIME_MS_MAX, .json = &record_json_unwritten),
@@ -442,6 +443,7 @@ bool agent_report_input(const struct agent_report *report, uint32_t incarnation,
         .cpu_ms = report->cpu_ms,
         .memory_peak_bytes = report->memory_peak_bytes,
         .out_of_memory = report->out_of_memory,
+        .out_of_disk = report->out_of_disk,
     };
     return true;
 }

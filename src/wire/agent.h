@@ -254,6 +254,7 @@ struct agent_report {
     int64_t gpu_milli;    /* how busy its devices are, in thousandths of one */
     int64_t gpu_memory_bytes;
     bool out_of_memory; /* of AGENT_ENDED: ended by the kernel, because it was over its memory */
+    bool out_of_disk;   /* of AGENT_ENDED: ended by its node, because it was over its disk */
     const char *text;   /* `message` or `why` of the JSON */
 };
 

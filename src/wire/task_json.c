@@ -156,13 +156,16 @@ static void course_json(struct json_out *j, const struct task *task)
 static void message_json(struct json_out *j, const char *program, const struct instance *instance)
 {
     struct error e;
-    const bool said = instance->cause == END_SPAWN || instance->cause == END_MEMORY;
+    const bool said = instance->cause == END_SPAWN || instance->cause == END_MEMORY ||
+                      instance->cause == END_DISK;
     if (instance->cause == END_SPAWN) {
         (void)fail_errno(&e, ERR_IO, instance->exit_code, "cannot execute '%s'", program);
     } else if (instance->cause == END_MEMORY) {
         char bytes[AMOUNT_TEXT_MAX];
         amount_bytes_text(instance->memory_peak_bytes, bytes);
         (void)fail(&e, ERR_LIMIT, "killed: used more than its %s of memory", bytes);
+    } else if (instance->cause == END_DISK) {
+        (void)fail(&e, ERR_LIMIT, "killed: used more disk than its node allows a task");
     }
     json_out_kv_text(j, "message", said ? e.text : NULL);
 }

@@ -37,6 +37,7 @@ def reports_of(agent, key):
         {"type": "spawn_failed", "key": key, "at_ms": 1, "errno": 2, "message": "no such file"},
         {"type": "lost", "key": key},
         {**agent.ended(key, out=6), "out_of_memory": True},
+        {**agent.ended(key, out=6), "out_of_disk": True},
     ]
 
 

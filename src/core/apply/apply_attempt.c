@@ -265,8 +265,8 @@ static void wait_again(struct core *core, struct task *task, struct instance *in
 static void run_learn(struct core *core, const struct task *task, const struct instance *instance,
                       enum end_cause cause)
 {
-    const bool ended =
-        cause == END_EXIT || cause == END_TIME_LIMIT || cause == END_KILLED || cause == END_MEMORY;
+    const bool ended = cause == END_EXIT || cause == END_TIME_LIMIT || cause == END_KILLED ||
+                       cause == END_MEMORY || cause == END_DISK;
     if (ended && instance->started_ms > 0 && (!task->gang || instance->index == 0)) {
         lengths_learn(core, task, instance->ended_ms - instance->started_ms);
     }

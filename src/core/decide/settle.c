@@ -44,6 +44,9 @@ static enum end_cause cause_of(const struct task *task, const struct instance *i
         if (report->out_of_memory && report->exit_code != 0) {
             return END_MEMORY;
         }
+        if (report->out_of_disk && report->exit_code != 0) {
+            return END_DISK;
+        }
         return task->stale_ms > 0 && report->exit_code != 0 ? END_GANG : END_EXIT;
     case REPORT_SPAWN_FAILED:
         return END_SPAWN;
@@ -65,7 +68,8 @@ static bool retries_left(const struct task *task, const struct instance *instanc
 static uint32_t restarts_of(const struct task *task, const struct instance *instance,
                             const struct report *report, enum end_cause cause, int64_t at_ms)
 {
-    const bool by_itself = cause == END_EXIT || cause == END_SPAWN || cause == END_MEMORY;
+    const bool by_itself =
+        cause == END_EXIT || cause == END_SPAWN || cause == END_MEMORY || cause == END_DISK;
     const bool failed = instance_failed(cause, report->exit_code);
     return by_itself && restart_again(task, instance, failed, at_ms) ? restart_next(instance, at_ms)
                                                                      : 0;
@@ -82,6 +86,7 @@ static bool again_of(const struct task *task, const struct instance *instance,
     case END_EXIT:
     case END_SPAWN:
     case END_MEMORY:
+    case END_DISK:
         return restarts_of(task, instance, report, cause, at_ms) > 0 ||
                (instance_failed(cause, report->exit_code) && retries_left(task, instance));
     case END_PREEMPTED:

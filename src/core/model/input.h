@@ -81,6 +81,8 @@ struct report {
     int64_t memory_peak_bytes;
     /* REPORT_ENDED: the kernel ended the attempt, because it was over its memory. The cause of the end keeps this */
     bool out_of_memory;
+    /* REPORT_ENDED: the node ended the attempt, because it was over its disk. The cause of the end keeps this */
+    bool out_of_disk;
     /* REPORT_STARTED: the attempt runs in its job directory instead of the directory that the user asked for */
     bool workdir_missed;
 };

@@ -453,7 +453,7 @@ static void fill_attempt_stopping(struct fact *fact)
 static void fill_attempt_ended(struct fact *fact)
 {
     fact->attempt_ended.report = (struct report){
-        REPORT_SPAWN_FAILED, key, 8, 1700000000001, 2, 10, 20, 30, 40, false, false};
+        REPORT_SPAWN_FAILED, key, 8, 1700000000001, 2, 10, 20, 30, 40, false, false, false};
     fact->attempt_ended.cause = END_SPAWN;
     fact->attempt_ended.again = true;
     fact->attempt_ended.hold_until_ms = 1700000005000;

@@ -1,0 +1,176 @@
+/* disk_watch.c - see disk_watch.h. The thread looks at one attempt after the other and rests nine times as long as
+ * it looked, so that it takes at most a tenth of one processor, however many files there are.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "agent/disk_watch.h"
+
+#include "agent/disk_walk.h"
+#include "agent/limits.h"
+#include "base/mem.h"
+#include "base/must.h"
+#include "base/vec.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <time.h>
+
+enum { REST_MS_MIN = 500, REST_OF_LOOK = 9, MS_PER_S = 1000, NS_PER_MS = 1000000 };
+
+struct watched {
+    struct attempt_key key;
+    uid_t uid;
+    bool over;
+    char dir[AGENT_PATH_MAX];
+};
+
+struct disk_watch {
+    uint64_t limit;
+    pthread_t thread;
+    pthread_mutex_t lock; /* of the members below */
+    pthread_cond_t ending;
+    bool end;
+    size_t next; /* the attempt to look at next, in `all` */
+    VEC(struct watched *) all;
+};
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    must(clock_gettime(CLOCK_MONOTONIC, &now) == 0);
+    return (int64_t)now.tv_sec * MS_PER_S + now.tv_nsec / NS_PER_MS;
+}
+
+static struct watched *find(const struct disk_watch *watch, const struct attempt_key *key)
+{
+    for (size_t i = 0; i < watch->all.count; i++) {
+        if (memcmp(&watch->all.at[i]->key, key, sizeof *key) == 0) {
+            return watch->all.at[i];
+        }
+    }
+    return NULL;
+}
+
+/* Rests, with the lock held before and after. */
+static void rest(struct disk_watch *watch, int64_t ms)
+{
+    struct timespec until;
+    must(clock_gettime(CLOCK_REALTIME, &until) == 0);
+    const int64_t ns = until.tv_nsec + ms % MS_PER_S * NS_PER_MS;
+    until.tv_sec += ms / MS_PER_S + ns / ((int64_t)MS_PER_S * NS_PER_MS);
+    until.tv_nsec = ns % ((int64_t)MS_PER_S * NS_PER_MS);
+    if (!watch->end) {
+        (void)pthread_cond_timedwait(&watch->ending, &watch->lock, &until);
+    }
+}
+
+/* Looks at the next attempt, without the lock. The attempt may end meanwhile. */
+static void look(struct disk_watch *watch)
+{
+    if (watch->all.count == 0) {
+        return;
+    }
+    watch->next = watch->next >= watch->all.count ? 0 : watch->next;
+    const struct watched one = *watch->all.at[watch->next++];
+    must(pthread_mutex_unlock(&watch->lock) == 0);
+    const struct disk_walk walk = {.dir = one.dir, .uid = one.uid, .limit = watch->limit};
+    const bool over = disk_walk_bytes(&walk) > watch->limit;
+    must(pthread_mutex_lock(&watch->lock) == 0);
+    struct watched *still = find(watch, &one.key);
+    if (still != NULL && over) {
+        still->over = true;
+    }
+}
+
+static void *run(void *ctx)
+{
+    struct disk_watch *watch = ctx;
+    must(pthread_mutex_lock(&watch->lock) == 0);
+    while (!watch->end) {
+        const int64_t begin_ms = now_ms();
+        look(watch);
+        const int64_t rest_ms = (now_ms() - begin_ms) * REST_OF_LOOK;
+        const int64_t least_ms = REST_MS_MIN / (int64_t)(watch->all.count + 1);
+        rest(watch, rest_ms > least_ms ? rest_ms : least_ms);
+    }
+    must(pthread_mutex_unlock(&watch->lock) == 0);
+    return NULL;
+}
+
+struct disk_watch *disk_watch_new(uint64_t limit)
+{
+    if (limit == 0) {
+        return NULL;
+    }
+    struct disk_watch *watch = xcalloc(1, sizeof *watch);
+    watch->limit = limit;
+    must(pthread_mutex_init(&watch->lock, NULL) == 0);
+    must(pthread_cond_init(&watch->ending, NULL) == 0);
+    must(pthread_create(&watch->thread, NULL, run, watch) == 0);
+    return watch;
+}
+
+void disk_watch_free(struct disk_watch *watch)
+{
+    if (watch == NULL) {
+        return;
+    }
+    must(pthread_mutex_lock(&watch->lock) == 0);
+    watch->end = true;
+    must(pthread_cond_signal(&watch->ending) == 0);
+    must(pthread_mutex_unlock(&watch->lock) == 0);
+    must(pthread_join(watch->thread, NULL) == 0);
+    for (size_t i = 0; i < watch->all.count; i++) {
+        free(watch->all.at[i]);
+    }
+    vec_done(&watch->all);
+    must(pthread_cond_destroy(&watch->ending) == 0);
+    must(pthread_mutex_destroy(&watch->lock) == 0);
+    free(watch);
+}
+
+uint64_t disk_watch_limit(const struct disk_watch *watch)
+{
+    return watch == NULL ? 0 : watch->limit;
+}
+
+void disk_watch_add(struct disk_watch *watch, const struct attempt_key *key, const char *dir,
+                    uid_t uid)
+{
+    if (watch == NULL) {
+        return;
+    }
+    struct watched *one = xcalloc(1, sizeof *one);
+    one->key = *key;
+    one->uid = uid;
+    (void)snprintf(one->dir, sizeof one->dir, "%s", dir);
+    must(pthread_mutex_lock(&watch->lock) == 0);
+    vec_push(&watch->all, one);
+    must(pthread_mutex_unlock(&watch->lock) == 0);
+}
+
+void disk_watch_drop(struct disk_watch *watch, const struct attempt_key *key)
+{
+    if (watch == NULL) {
+        return;
+    }
+    must(pthread_mutex_lock(&watch->lock) == 0);
+    for (size_t i = 0; i < watch->all.count; i++) {
+        if (memcmp(&watch->all.at[i]->key, key, sizeof *key) == 0) {
+            free(watch->all.at[i]);
+            watch->all.at[i] = watch->all.at[--watch->all.count];
+            break;
+        }
+    }
+    must(pthread_mutex_unlock(&watch->lock) == 0);
+}
+
+bool disk_watch_over(struct disk_watch *watch, const struct attempt_key *key)
+{
+    if (watch == NULL) {
+        return false;
+    }
+    must(pthread_mutex_lock(&watch->lock) == 0);
+    const struct watched *one = find(watch, key);
+    const bool over = one != NULL && one->over;
+    must(pthread_mutex_unlock(&watch->lock) == 0);
+    return over;
+}
