@@ -253,8 +253,10 @@ int agent_main(int argc, char **argv)
     struct error e;
     log_setup_role("agent");
     arena_init(&agent.arena);
-    enum err r = agent_options_parse(argc, argv, &agent.arena, &agent.options, &e);
+    const char *report;
+    enum err r = agent_options_parse(argc, argv, &agent.arena, &agent.options, &report, &e);
     if (r != ERR_OK) {
+        (void)fputs(report != NULL ? report : "", stderr);
         inert_print_error("agent", &e);
         arena_done(&agent.arena);
         return EXIT_USAGE;

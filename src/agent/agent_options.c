@@ -8,6 +8,7 @@
 #include "base/amount.h"
 #include "base/doc.h"
 #include "base/str.h"
+#include "spec/problem.h"
 
 #include <stddef.h>
 #include <unistd.h>
@@ -106,7 +107,7 @@ static must_use enum err number_set(const struct option_row *row, const char *va
     char *field = (char *)options + row->offset;
     uint64_t number;
     if (!str_to_u64(str_of(value), &number) || number > (uint64_t)row->max) {
-        return fail(e, ERR_USAGE, "--%s must be a whole number from 0 to %lld, not '%s'", row->name,
+        return fail(e, ERR_USAGE, "a whole number from 0 to %lld is wanted, not '%s'",
                     (long long)row->max, value);
     }
     if (row->kind == KIND_FD) {
@@ -121,12 +122,27 @@ static must_use enum err label_add(struct agent_options *options, const char *va
                                    struct error *e)
 {
     if (strchr(value, '=') == NULL || value[0] == '=') {
-        return fail(e, ERR_USAGE, "--label must be KEY=VALUE, not '%s'", value);
+        return fail(e, ERR_USAGE, "KEY=VALUE is wanted, not '%s'", value);
     }
     if (options->label_count == NODE_LABELS_MAX) {
         return fail(e, ERR_LIMIT, "a node has at most %d labels", NODE_LABELS_MAX);
     }
     options->labels[options->label_count++] = value;
+    return ERR_OK;
+}
+
+/* An agent tries again for as long as it cannot reach its server, so what can never be reached is refused before. */
+static must_use enum err text_check(const struct option_row *row, const char *value,
+                                    struct error *e)
+{
+    if (strcmp(row->name, "server") == 0 && strncmp(value, "http://", 7) != 0 &&
+        strncmp(value, "https://", 8) != 0) {
+        return fail(e, ERR_USAGE, "an address like http://127.0.0.1:8080 is wanted, not '%.100s'",
+                    value);
+    }
+    if (strcmp(row->name, "health-check") == 0 && value[0] != '/') {
+        return fail(e, ERR_USAGE, "a whole path that begins with / is wanted, not '%.80s'", value);
+    }
     return ERR_OK;
 }
 
@@ -137,20 +153,14 @@ static must_use enum err row_set(const struct option_row *row, const char *value
     switch (row->kind) {
     case KIND_TEXT:
         *(const char **)(void *)field = value;
-        return ERR_OK;
+        return text_check(row, value, e);
     case KIND_NUMBER:
     case KIND_FD:
         return number_set(row, value, options, e);
     case KIND_DURATION:
-        if (amount_duration(str_of(value), (int64_t *)(void *)field, e) != ERR_OK) {
-            return fail_in(e, "--%s", row->name);
-        }
-        return ERR_OK;
+        return amount_duration(str_of(value), (int64_t *)(void *)field, e);
     case KIND_SIZE:
-        if (amount_bytes(str_of(value), (int64_t *)(void *)field, e) != ERR_OK) {
-            return fail_in(e, "--%s", row->name);
-        }
-        return ERR_OK;
+        return amount_bytes(str_of(value), (int64_t *)(void *)field, e);
     case KIND_FLAG:
         *(bool *)(void *)field = true;
         return ERR_OK;
@@ -180,9 +190,8 @@ static must_use enum err line_parse(struct option_table table, int argc, char **
             }
             text = argv[++i];
         }
-        enum err r = row_set(row, text, options, e);
-        if (r != ERR_OK) {
-            return r;
+        if (row_set(row, text, options, e) != ERR_OK) {
+            return fail_in(e, "--%s", row->name);
         }
     }
     return ERR_OK;
@@ -214,30 +223,45 @@ void agent_options_supervisor_ready(int fd, const char *text)
     (void)close(fd);
 }
 
-static must_use enum err labels_read(const struct doc *labels, struct arena *arena,
-                                     struct agent_options *options, struct error *e)
+/* ---- the file ---- */
+
+static void problem_add(struct problems *problems, const struct doc *at, struct arena *arena,
+                        const char *text)
+{
+    if (problems->count < PROBLEMS_MAX) {
+        problems->at[problems->count++] =
+            (struct problem){.line = at->line,
+                             .column = at->column,
+                             .path = arena_strn(arena, at->key.p, at->key.len),
+                             .text = arena_str(arena, text)};
+    }
+    problems->total++;
+}
+
+static void labels_read(const struct doc *labels, struct arena *arena,
+                        struct agent_options *options, struct problems *problems)
 {
     if (labels->kind != DOC_MAP) {
-        return fail(e, ERR_INVALID, "labels must be a map");
+        problem_add(problems, labels, arena, "a map is wanted, like {zone: a}");
+        return;
     }
     for (const struct doc *label = labels->first; label != NULL; label = label->next) {
         const char *value;
+        struct error e;
         if (!doc_text(label, &value)) {
-            return fail(e, ERR_INVALID, "labels (line %u): a label's value is a text", label->line);
+            problem_add(problems, label, arena, "the value of a label is a text");
+            continue;
         }
         const char *pair = arena_fmt(arena, "%.*s=%s", (int)label->key.len, label->key.p, value);
-        enum err r = label_add(options, pair, e);
-        if (r != ERR_OK) {
-            return r;
+        if (label_add(options, pair, &e) != ERR_OK) {
+            problem_add(problems, label, arena, e.text);
         }
     }
-    return ERR_OK;
 }
 
-/* Refuses a setting that there is not, and names the nearest one as the file writes it. */
-static must_use enum err setting_unknown(struct option_table table, const char *path,
-                                         const struct doc *field, struct arena *arena,
-                                         struct error *e)
+/* Notes a setting that there is not, at its key, and names the nearest one as the file writes it. */
+static void unknown_add(struct option_table table, const struct doc *field, struct arena *arena,
+                        struct problems *problems)
 {
     struct suggest suggest;
     suggest_init(&suggest, field->key);
@@ -252,41 +276,55 @@ static must_use enum err setting_unknown(struct option_table table, const char *
         }
     }
     const bool near = suggest.best != NULL && !str_is(field->key, suggest.best);
-    return fail(e, ERR_INVALID, "%s:%u:%u: '%.*s' is no setting of an agent%s%s%s", path,
-                field->key_line, field->key_column, str_shown(field->key), field->key.p,
-                near ? "; did you mean '" : "", near ? suggest.best : "", near ? "'?" : "");
+    struct doc at = *field;
+    at.line = field->key_line;
+    at.column = field->key_column;
+    problem_add(problems, &at, arena,
+                arena_fmt(arena, "there is no such setting of an agent%s%s%s",
+                          near ? "; did you mean '" : "", near ? suggest.best : "",
+                          near ? "'?" : ""));
+}
+
+static void setting_read(struct option_table table, const struct doc *field, struct arena *arena,
+                         struct agent_options *options, struct problems *problems)
+{
+    const struct option_row *row = row_find(table, field->key);
+    const char *value;
+    struct error e;
+    if (str_is(field->key, "labels")) {
+        labels_read(field, arena, options, problems);
+    } else if (row == NULL || row->kind == KIND_LABEL) {
+        unknown_add(table, field, arena, problems);
+    } else if (!doc_text(field, &value)) {
+        problem_add(problems, field, arena, "one value is wanted, not a list or a map");
+    } else if (row_set(row, value, options, &e) != ERR_OK) {
+        problem_add(problems, field, arena, e.text);
+    }
 }
 
 static must_use enum err file_read(struct option_table table, const char *path, struct arena *arena,
-                                   struct agent_options *options, struct error *e)
+                                   struct agent_options *options, const char **report,
+                                   struct error *e)
 {
     struct str text;
     struct doc *doc;
+    struct problems problems = {0};
     enum err r = dirs_read(NULL, path, arena, &text, e);
-    r = r == ERR_OK ? doc_yaml_parse(arena, text, &doc, e) : r;
-    if (r != ERR_OK && e->line > 0) {
-        const struct error bad = *e;
-        return fail(e, r, "%s:%u:%u: %s", path, bad.line, bad.column, fail_line_text(&bad));
-    }
     if (r != ERR_OK) {
         return fail_in(e, "%s", path);
     }
-    for (const struct doc *field = doc->first; field != NULL; field = field->next) {
-        if (str_is(field->key, "labels")) {
-            r = labels_read(field, arena, options, e);
-        } else {
-            const struct option_row *row = row_find(table, field->key);
-            const char *value;
-            if (row == NULL || row->kind == KIND_LABEL || !doc_text(field, &value)) {
-                return setting_unknown(table, path, field, arena, e);
-            }
-            r = row_set(row, value, options, e);
-        }
-        if (r != ERR_OK) {
-            return fail_in(e, "%s:%u:%u", path, field->line, field->column);
-        }
+    r = doc_yaml_parse(arena, text, &doc, e);
+    if (r != ERR_OK) {
+        problem_syntax(&problems, arena, e);
     }
-    return ERR_OK;
+    for (const struct doc *field = r == ERR_OK ? doc->first : NULL; field != NULL;
+         field = field->next) {
+        setting_read(table, field, arena, options, &problems);
+    }
+    if (problems.total > 0) {
+        *report = problem_report(&problems, path, text, arena);
+    }
+    return problem_count_error(&problems, path, e);
 }
 
 /* A system directory for root, else a directory in the user's home. */
@@ -303,34 +341,20 @@ static const char *dir_default(struct arena *arena)
     return arena_fmt(arena, "%s/.local/share/weir/agent", home == NULL ? "" : home);
 }
 
-/* An agent tries again for as long as it cannot reach its server, so what can never be reached is refused before. */
-static bool is_address(const char *server)
-{
-    return strncmp(server, "http://", 7) == 0 || strncmp(server, "https://", 8) == 0;
-}
-
 must_use enum err agent_options_parse(int argc, char **argv, struct arena *arena,
-                                      struct agent_options *ret, struct error *e)
+                                      struct agent_options *ret, const char **report,
+                                      struct error *e)
 {
     struct option_table table = {agent_rows, sizeof agent_rows / sizeof agent_rows[0]};
     const struct agent_options none = {.slots = -1, .fake_gpus = -1, .ready_fd = -1};
     struct agent_options options = none;
+    *report = NULL;
     enum err r = line_parse(table, argc, argv, &options, e);
     if (r == ERR_OK && options.config != NULL) {
         const char *path = options.config;
         options = none;
-        r = file_read(table, path, arena, &options, e);
+        r = file_read(table, path, arena, &options, report, e);
         r = r == ERR_OK ? line_parse(table, argc, argv, &options, e) : r;
-    }
-    if (r == ERR_OK && options.health_check != NULL && options.health_check[0] != '/') {
-        r = fail(e, ERR_USAGE,
-                 "--health-check must be a whole path that begins with /, not '%.80s'",
-                 options.health_check);
-    }
-    if (r == ERR_OK && options.server != NULL && !is_address(options.server)) {
-        r = fail(e, ERR_USAGE,
-                 "--server is '%.100s'; an address like http://127.0.0.1:8080 would do",
-                 options.server);
     }
     if (r != ERR_OK) {
         return r;

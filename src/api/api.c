@@ -9,6 +9,7 @@
 
 #include "api/api_internal.h"
 #include "api/asks.h"
+#include "api/audits.h"
 #include "api/uploads.h"
 #include "api/cursors.h"
 #include "api/events.h"
@@ -16,9 +17,11 @@
 #include "api/proxy.h"
 #include "api/route.h"
 #include "api/tunnel.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "io/http_request.h"
+#include "store/audit.h"
 #include "wire/error_json.h"
 
 /* A node may be switched off for so long beyond the end of its certificate and come back by itself. */
@@ -35,6 +38,10 @@ struct api *api_new(const struct api_options *options)
     api->asks = asks_new(api);
     api->uploads = uploads_new(api, options->dir == NULL ? "." : options->dir);
     api->cursors = cursors_new();
+    struct error e;
+    if (options->dir != NULL && audit_open(options->dir, &api->audit, &e) != ERR_OK) {
+        log_error("what administrators do is not recorded", kv_error(&e));
+    }
     return api;
 }
 
@@ -50,6 +57,7 @@ void api_free(struct api *api)
     uploads_free(api->uploads);
     watches_free(api->watches);
     cursors_free(api->cursors);
+    audit_free(api->audit);
     free(api);
 }
 
@@ -129,10 +137,21 @@ static size_t refuse_token(struct api *api, struct http_request *request)
     return refuse(api, request, 401, &e);
 }
 
-static size_t refuse_scope(struct api *api, struct http_request *request,
+/* Who acts with the token: "user:root". */
+static const char *actor_of(struct arena *arena, const struct store_token *token)
+{
+    const char *what = strcmp(token->scope, "node") == 0   ? "node"
+                       : strcmp(token->scope, "join") == 0 ? "join"
+                                                           : "user";
+    return arena_fmt(arena, "%s:%.*s", what, ACTOR_LEN_MAX - 5, token->name);
+}
+
+static size_t refuse_scope(struct api *api, struct http_request *request, const struct route *route,
                            const struct store_token *token)
 {
     struct error e;
+    const char *actor = actor_of(http_request_arena(request), token);
+    audits_refused(api, request, &(struct audits_act){route, actor, token->id, 403});
     (void)fail(&e, ERR_DENIED, "a token of scope '%s' may not %s %.120s", token->scope,
                http_request_method(request), http_request_path(request));
     return refuse(api, request, 403, &e);
@@ -191,14 +210,11 @@ static void call_begin(struct api *api, struct http_request *request, const stru
     call->principal = (struct access_principal){.reach = ACCESS_NOBODY};
     if (token != NULL) {
         must(token_scope_parse(token->scope, &call->scope));
-        const char *what = call->scope == SCOPE_NODE   ? "node"
-                           : call->scope == SCOPE_JOIN ? "join"
-                                                       : "user";
         call->name = arena_str(arena, token->name);
         call->token = arena_str(arena, who->session != NULL ? who->session->id : token->id);
         call->pool = arena_str(arena, token->pool);
         call->principal = access_principal_of(call->scope, call->name);
-        call->actor = arena_fmt(arena, "%s:%.*s", what, ACTOR_LEN_MAX - 5, token->name);
+        call->actor = actor_of(arena, token);
     }
     const char *cause = http_request_header(request, "X-Request-Id");
     call->cause = "";
@@ -252,7 +268,7 @@ size_t api_on_head(void *ctx, struct http_request *request)
     enum token_scope scope = SCOPE_READ;
     must(token == NULL || token_scope_parse(token->scope, &scope));
     if (!route_permits(route->permission, scope)) {
-        return refuse_scope(api, request, token);
+        return refuse_scope(api, request, route, token);
     }
     if (token != NULL && scope == SCOPE_NODE && !node_proven(api, request, route, token)) {
         return 0;

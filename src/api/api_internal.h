@@ -45,6 +45,10 @@ struct api {
     struct proxies *proxies;
     struct asks *asks;
     struct uploads *uploads;
+    int64_t
+        refused_second; /* of the last act that was refused for its token, and how many in that second */
+    uint32_t refused_count;
+    struct audit *audit;     /* NULL: the log could not be opened, which was said */
     struct cursors *cursors; /* of clients without a cursor of their own */
     struct session_links links;
     uint64_t answers[STATUS_CLASSES]; /* by the first digit of the status */

@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "api/call.h"
 
+#include "api/audits.h"
+
 #include "api/api_internal.h"
 #include "api/http_status.h"
 #include "api/route.h"
@@ -79,6 +81,16 @@ void call_done(struct call *call)
     call->kept = NULL;
 }
 
+/* Records an act before it is answered. A dry run is no act. */
+static void audit_note(const struct call *call)
+{
+    const char *dry = route_takes(call->route, "dry_run") ? call_query(call, "dry_run") : NULL;
+    if (dry == NULL || strcmp(dry, "true") != 0) {
+        audits_note(call->api, call->request,
+                    &(struct audits_act){call->route, call->actor, call->token, call->status});
+    }
+}
+
 static void give(struct call *call)
 {
     if (call->out.full) {
@@ -93,6 +105,7 @@ static void give(struct call *call)
     }
     call->status = api_error_form(call->api, call->request, call->status, &call->out);
     if (call->route != NULL && call->route->audited) {
+        audit_note(call);
         log_info("request", kv_str("actor", call->actor), kv_str("method", call->route->method),
                  kv_str("path", http_request_path(call->request)), kv_u64("status", call->status),
                  kv_str("peer", http_request_peer(call->request)));

@@ -83,11 +83,13 @@ static void pool_json(struct json_out *j, const struct core *core, const struct 
 {
     const struct pool *row = sum->row;
     struct pool_spec spec;
+    const struct pool_figures away = {.nodes_silent = sum->nodes[NODE_SILENT],
+                                      .nodes_draining = sum->nodes_draining};
     query_pool_spec(core, row->id, arena, &spec);
     json_out_put(j, "{name:%s,title:%s,provider:%s,paused:%i,", query_pool_name(core, row->id),
                  spec.title, names_pool_provider((enum pool_provider)row->provider),
                  row->paused != 0);
-    life_text_json(j, row);
+    life_text_json(j, row, &away);
     json_out_put(j,
                  "slots:{total:%.3ld,used:%.3ld,reserved:%.3ld,free:%.3ld,draining:%.3ld,"
                  "broken:%.3ld,coming:%.3ld}",

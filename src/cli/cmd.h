@@ -90,6 +90,9 @@ int cmd_account_department_delete(struct cli *cli);
 int cmd_quota_list(struct cli *cli);
 int cmd_quota_set(struct cli *cli);
 int cmd_usage(struct cli *cli);
+int cmd_audit_list(struct cli *cli);
+int cmd_audit_verify(struct cli *cli);
+int cmd_budget(struct cli *cli);
 
 int cmd_pool_try(struct cli *cli);
 int cmd_whatif(struct cli *cli);
@@ -122,6 +125,7 @@ int cmd_config_diff(struct cli *cli);
 int cmd_config_apply(struct cli *cli);
 int cmd_config_show(struct cli *cli);
 int cmd_config_import(struct cli *cli);
+const char *cmd_data_dir(struct cli *cli); /* what --dir says, or the default */
 int cmd_data_state_export(struct cli *cli);
 int cmd_data_db_backup(struct cli *cli);
 int cmd_data_db_restore(struct cli *cli);

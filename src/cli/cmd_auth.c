@@ -139,6 +139,22 @@ int cmd_auth_secret_show(struct cli *cli, const struct api_reply *reply)
     return EXIT_OK;
 }
 
+/* A join token is named as its pool. */
+static enum err token_pool_check(const struct cli *cli, struct error *e)
+{
+    const char *scope = args_text(&cli->args, "scope");
+    if (!args_has(&cli->args, "pool")) {
+        return ERR_OK;
+    }
+    if (scope == NULL || strcmp(scope, "join") != 0) {
+        return fail(e, ERR_USAGE,
+                    "--pool is for tokens with which nodes join; --scope join would do");
+    }
+    return args_has(&cli->args, "name")
+               ? fail(e, ERR_USAGE, "a join token has the name of its pool; leave out --name")
+               : ERR_OK;
+}
+
 int cmd_auth_token_create(struct cli *cli)
 {
     struct error e;
@@ -147,8 +163,12 @@ int cmd_auth_token_create(struct cli *cli)
     buf_init(&body, TOKEN_JSON_MAX);
     struct json_out j;
     json_out_init(&j, &body);
+    if (token_pool_check(cli, &e) != ERR_OK) {
+        return context_fail(cli, &e);
+    }
     const char *scope = args_text(&cli->args, "scope");
-    const char *name = args_text(&cli->args, "name");
+    const char *pool = args_text(&cli->args, "pool");
+    const char *name = pool != NULL ? pool : args_text(&cli->args, "name");
     const char *expires = args_text(&cli->args, "expires");
     const char *reusable = args_text(&cli->args, "reusable");
     json_out_object(&j);

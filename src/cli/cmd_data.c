@@ -175,7 +175,7 @@ int cmd_data_state_export(struct cli *cli)
 
 /* ---- db ---- */
 
-static const char *data_dir(struct cli *cli)
+const char *cmd_data_dir(struct cli *cli)
 {
     const char *named = args_text(&cli->args, "dir");
     return named == NULL ? login_default_dir(&cli->arena) : named;
@@ -220,7 +220,7 @@ static struct meter_watch *copy_watch(struct cli *cli, const char *from, const c
 int cmd_data_db_backup(struct cli *cli)
 {
     struct error e;
-    const char *dir = data_dir(cli);
+    const char *dir = cmd_data_dir(cli);
     const char *to = cli->args.words[0];
     struct meter_watch *watch = copy_watch(cli, dir, arena_fmt(&cli->arena, "%s.partial", to));
     const enum err r = store_backup(dir, to, &e);
@@ -291,7 +291,7 @@ int cmd_data_db_restore(struct cli *cli)
 {
     struct error e;
     struct store_restored what;
-    const char *dir = data_dir(cli);
+    const char *dir = cmd_data_dir(cli);
     const char *from = cli->args.words[0];
     struct meter_watch *watch = copy_watch(cli, from, dir);
     const enum err r = store_backup_restore(from, dir, snapshot_decode, &what, &e);
@@ -310,7 +310,7 @@ int cmd_data_db_restore(struct cli *cli)
 int cmd_data_db_adopt(struct cli *cli)
 {
     struct error e;
-    const char *dir = data_dir(cli);
+    const char *dir = cmd_data_dir(cli);
     uint64_t seq = 0;
     bool yes = true;
     if (!args_has(&cli->args, "yes")) {
@@ -356,7 +356,7 @@ int cmd_data_db_check(struct cli *cli)
     struct error e;
     struct buf out;
     struct json_out j;
-    const char *dir = data_dir(cli);
+    const char *dir = cmd_data_dir(cli);
     bool json = args_has(&cli->args, "json");
     struct findings findings = {.j = json ? &j : NULL};
     buf_init(&out, CONFIG_MAX);

@@ -17,6 +17,7 @@ enum {
     ANSWER_MS_MAX = 1000,
     DISK_FREE_PERCENT_MIN = 5,
     TEXT_MAX = 4096,
+    ADVICE_INDENT = 18,        /* below what was found */
     CERTIFICATE_DAYS_MIN = 14, /* the server renews a certificate of its own earlier */
 };
 
@@ -36,7 +37,7 @@ static void finding(struct doctor *doctor, const char *what, const char *found, 
     buf_addf(doctor->text, "%-8s %-8s ", advice == NULL ? "ok" : "TROUBLE", what);
     text_escape(doctor->text, str_of(found));
     if (advice != NULL) {
-        buf_addf(doctor->text, "\n%17s do: %s", "", advice);
+        buf_addf(doctor->text, "\n%*sdo: %s", ADVICE_INDENT, "", advice);
     }
     buf_add_char(doctor->text, '\n');
     json_out_put(&doctor->json, "{check:%s,ok:%i,found:%s", what, advice == NULL, found);
@@ -255,7 +256,11 @@ int cmd_doctor(struct cli *cli)
     buf_init(&json, TEXT_MAX * 2);
     const size_t troubles = cmd_doctor_look(cli, &text, &json);
     const struct buf *out = args_has(&cli->args, "json") ? &json : &text;
-    context_out((struct str){.p = out->data, .len = out->len});
+    if (out == &text) {
+        context_out_wrapped(cli, (struct str){.p = text.data, .len = text.len}, ADVICE_INDENT);
+    } else {
+        context_out((struct str){.p = json.data, .len = json.len});
+    }
     buf_done(&text);
     buf_done(&json);
     return troubles == 0 ? EXIT_OK : EXIT_FAILED;

@@ -3,6 +3,7 @@
 #include "cli/api.h"
 #include "cli/cmd.h"
 #include "cli/item.h"
+#include "cli/list_filter.h"
 #include "cli/text.h"
 #include "cli/wait_line.h"
 #include "io/http_client.h"
@@ -15,8 +16,44 @@ struct events {
     bool json;
     bool from_now; /* follow, starting with the next event */
     uint64_t after;
-    const char *pool; /* the story of this pool; NULL: all events that the flags choose */
+    const char *pool;  /* the story of this pool; NULL: all events that the flags choose */
+    const char *query; /* the terms of --filter that the server answers, like "&type=task-ended" */
+    struct list_filter filter;
     struct arena arena;
+};
+
+#define EVENT_FIELD(name)                                                                          \
+    {                                                                                              \
+        name, "", COLUMN_TEXT, name, COLUMN_ALWAYS, NULL                                           \
+    }
+
+/* What --filter knows beside paths such as victim.project. */
+static const struct list_column event_columns[] = {
+    EVENT_FIELD("type"),
+    EVENT_FIELD("task"),
+    EVENT_FIELD("pool"),
+    EVENT_FIELD("node"),
+    EVENT_FIELD("actor"),
+    EVENT_FIELD("cause"),
+    EVENT_FIELD("project"),
+    EVENT_FIELD("department"),
+    EVENT_FIELD("user"),
+    EVENT_FIELD("name"),
+    EVENT_FIELD("kind"),
+    EVENT_FIELD("state"),
+    EVENT_FIELD("message"),
+    EVENT_FIELD("seq"),
+    EVENT_FIELD("time"),
+    EVENT_FIELD("rule"),
+    EVENT_FIELD("priority"),
+    EVENT_FIELD("instances"),
+    {0},
+};
+
+static const struct list_def event_list = {
+    .what = "events",
+    .columns = event_columns,
+    .filters = "task pool type",
 };
 
 /* Writes the plain fields of a map: victim=(project=vision allocated=4). */
@@ -138,13 +175,17 @@ static bool on_event_line(void *ctx, struct str line)
         (void)str_to_u64(value, &events->after);
     } else if (str_is(key, "event") && str_is(value, "reset")) {
         context_say("weir: some events are too old to be shown");
-    } else if (str_is(key, "data") && events->json) {
-        context_out(value);
-        context_out_text("\n");
     } else if (str_is(key, "data")) {
         struct doc *doc;
         arena_clear(&events->arena);
-        if (doc_json_parse(&events->arena, value, &doc, NULL) == ERR_OK) {
+        if (doc_json_parse(&events->arena, value, &doc, NULL) != ERR_OK ||
+            !list_filter_matches(&events->filter, doc)) {
+            return true;
+        }
+        if (events->json) {
+            context_out(value);
+            context_out_text("\n");
+        } else {
             (events->pool != NULL ? story_print : event_print)(doc);
         }
     }
@@ -170,7 +211,7 @@ static const char *events_path(struct events *events)
             path = arena_fmt(arena, "%s&%s=%s", path, filters[i], api_escape(arena, value));
         }
     }
-    return path;
+    return arena_fmt(arena, "%s%s", path, events->query);
 }
 
 /* Reads events. Without --follow the stream counts as over when no event comes for a moment. */
@@ -195,6 +236,20 @@ static enum err events_read(struct events *events, bool follow, struct error *e)
     return r;
 }
 
+static enum err filter_read(struct events *events, struct error *e)
+{
+    const char *text = events->pool == NULL ? args_text(&events->cli->args, "filter") : NULL;
+    const char *path = "?";
+    events->query = "";
+    if (text == NULL) {
+        return ERR_OK;
+    }
+    const enum err r =
+        list_filter_read(&events->cli->arena, &event_list, text, &path, &events->filter, e);
+    events->query = path + 1;
+    return r;
+}
+
 static int events_run(struct cli *cli, const char *pool)
 {
     struct error e;
@@ -206,7 +261,8 @@ static int events_run(struct cli *cli, const char *pool)
     };
     bool follow = args_has(&cli->args, "follow");
     events.from_now = follow && !args_has(&cli->args, "after");
-    enum err r = api_open(cli, &e);
+    enum err r = filter_read(&events, &e);
+    r = r != ERR_OK ? r : api_open(cli, &e);
     if (r != ERR_OK) {
         return context_fail(cli, &e);
     }

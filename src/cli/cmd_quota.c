@@ -53,6 +53,7 @@ AMOUNT_CELL(share)
 AMOUNT_CELL(allocated)
 AMOUNT_CELL(borrowed)
 AMOUNT_CELL(demand)
+AMOUNT_CELL(above_limit)
 AMOUNT_CELL(overhang)
 AMOUNT_CELL(fixed)
 AMOUNT_CELL(leaving)
@@ -83,6 +84,8 @@ static const struct list_column quota_columns[] = {
     {"allocated", "ALLOCATED", COLUMN_CUSTOM_NUMBER, "allocated", COLUMN_ALWAYS, cell_allocated},
     {"borrowed", "BORROWED", COLUMN_CUSTOM_NUMBER, "borrowed", COLUMN_SPARE, cell_borrowed},
     {"demand", "DEMAND", COLUMN_CUSTOM_NUMBER, "demand", COLUMN_ALWAYS, cell_demand},
+    {"above-limit", "ABOVE LIMIT", COLUMN_CUSTOM_NUMBER, "above_limit", COLUMN_WIDE,
+     cell_above_limit},
     {"overhang", "OVERHANG", COLUMN_CUSTOM_NUMBER, "overhang", COLUMN_SPARE, cell_overhang},
     {"history", "HISTORY", COLUMN_NUMBER, "history", COLUMN_WIDE, NULL},
     {"fixed", "FIXED", COLUMN_CUSTOM_NUMBER, "fixed", COLUMN_WIDE, cell_fixed},

@@ -143,6 +143,17 @@ static void cell_account(struct buf *out, const struct doc *item, int64_t now_ms
     figure_add(out, account, ", limit ", "limit", "");
 }
 
+/* Writes why an account that holds less than it is guaranteed may have to wait for it. */
+static void cell_promises(struct buf *out, const struct doc *item, int64_t now_ms)
+{
+    (void)now_ms;
+    const struct doc *warnings = item_at(item, "account.warnings");
+    for (const struct doc *d = warnings != NULL ? warnings->first : NULL; d != NULL; d = d->next) {
+        buf_add_str(out, d == warnings->first ? "" : "; ");
+        text_escape(out, d->text);
+    }
+}
+
 /* Writes when the task is looked at again at the latest. */
 static void cell_until(struct buf *out, const struct doc *item, int64_t now_ms)
 {
@@ -172,13 +183,13 @@ static void cell_keeping(struct buf *out, const struct doc *item, int64_t now_ms
 static void cell_expected(struct buf *out, const struct doc *item, int64_t now_ms)
 {
     static const char *const sources[][2] = {
-        {"time-limit", "its time limit"},
-        {"name", "tasks of this name"},
-        {"user-size", "tasks of this user and size"},
-        {"user", "tasks of this user"},
-        {"project-size", "tasks of this project and size"},
-        {"project", "tasks of this project"},
-        {"site", "all tasks"},
+        {"time-limit", "by its time limit"},
+        {"name", "as earlier tasks of this name"},
+        {"user-size", "as earlier tasks of this user and size"},
+        {"user", "as earlier tasks of this user"},
+        {"project-size", "as earlier tasks of this project and size"},
+        {"project", "as earlier tasks of this project"},
+        {"site", "as all earlier tasks"},
     };
     (void)now_ms;
     const struct doc *ms = item_at(item, "expected.ms");
@@ -190,7 +201,7 @@ static void cell_expected(struct buf *out, const struct doc *item, int64_t now_m
     buf_add_str(out, text);
     for (size_t i = 0; i < sizeof sources / sizeof sources[0]; i++) {
         if (strcmp(item_text(item, "expected.from"), sources[i][0]) == 0) {
-            buf_addf(out, " by %s", sources[i][1]);
+            buf_addf(out, ", %s", sources[i][1]);
         }
     }
 }
@@ -202,6 +213,7 @@ static const struct list_column explain_fields[] = {
     {"until", "moves on", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_until},
     {"keeping", "reservation", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_keeping},
     {"account", "account", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_account},
+    {"promises", "guarantees", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_promises},
     {"pool", "pool", COLUMN_TEXT, "pool", COLUMN_ALWAYS, NULL},
     {"position", "place", COLUMN_CUSTOM_NUMBER, NULL, COLUMN_ALWAYS, cell_place},
     {"evicted", "last evicted", COLUMN_TEXT, "evicted.message", COLUMN_ALWAYS, NULL},

@@ -415,6 +415,8 @@ static const struct flag flags_events[] = {
     {"pool", 'p', FLAG_TEXT, "P", "only events of this pool", COMPLETE_POOLS, NULL},
     {"type", 0, FLAG_TEXT, "T", "only events of this type: task-ended, allocated, …", COMPLETE_NONE,
      NULL},
+    {"filter", 0, FLAG_TEXT, "'A=X B~Y'",
+     "only events with these values: = != < <= > >= ~ (has the text)", COMPLETE_NONE, NULL},
     {0},
 };
 
@@ -464,7 +466,8 @@ const struct command commands_self[] = {
     {.name = "events",
      .args = "[flags]",
      .help = "what happened, one line each",
-     .examples = "weir events -f\nweir events --task 12 --json=lines",
+     .examples = "weir events -f\nweir events --task 12 --json=lines\n"
+                 "weir events --filter 'type=evicted victim.project=nlp'",
      .groups = {flags_events, flags_json},
      .run = cmd_events_all},
     {.name = "completion",

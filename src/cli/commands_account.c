@@ -173,5 +173,18 @@ const struct command commands_account[] = {
                  "weir usage --by node",
      .groups = {flags_usage, flags_json},
      .run = cmd_usage},
+    {.name = "budget",
+     .args = "[flags]",
+     .help = "what each pool may still pay for kept places and for equal shares, in slot hours",
+     .more = "IDLE is what places kept for waiting tasks may leave idle, LOSS the work that "
+             "evictions for\n"
+             "equal shares may lose: each a part of the slot-time of the pool. LEFT is what the "
+             "budget has of\n"
+             "the most that it saves up, AN HOUR what it gets, PAYS what it pays in an hour for "
+             "places that are\n"
+             "kept now.",
+     .examples = "weir budget\nweir budget --watch\nweir budget --filter 'pool=v100' --json",
+     .groups = {flags_list},
+     .run = cmd_budget},
     {0},
 };

@@ -100,11 +100,18 @@ static const struct flag flags_login[] = {
     {0},
 };
 
+static const struct flag flags_last[] = {
+    {"last", 0, FLAG_TEXT, "HASH", "a hash of an earlier check, which must be in the record",
+     COMPLETE_NONE, NULL},
+    {0},
+};
+
 static const struct flag flags_token[] = {
     {"scope", 0, FLAG_TEXT, "S", "admin, read (the default), or join: for new nodes",
      COMPLETE_WORDS, "admin,read,join"},
-    {"name", 0, FLAG_TEXT, "S", "who or what uses the token; of a join token: the pool",
-     COMPLETE_NONE, NULL},
+    {"name", 0, FLAG_TEXT, "S", "who or what uses the token", COMPLETE_NONE, NULL},
+    {"pool", 'p', FLAG_TEXT, "P", "of a join token: the pool that its nodes join", COMPLETE_POOLS,
+     NULL},
     {"expires", 0, FLAG_DURATION, "30d",
      "how long the token is valid (default: without end; a join token: an hour)", COMPLETE_NONE,
      NULL},
@@ -246,6 +253,24 @@ const struct command commands_admin[] = {
      .examples = "weir whoami",
      .groups = {flags_show},
      .run = cmd_auth_whoami},
+    {.name = "audit list",
+     .args = "[flags]",
+     .help = "what administrators did and what was refused to them, newest first",
+     .more = "SEQ is the number of the last fact before the answer: `weir events --after` shows "
+             "what an act\nchanged. HASH binds a line to the line before (`weir audit verify`).",
+     .examples = "weir audit list\nweir audit list --filter 'actor=user:ann method!=POST'\n"
+                 "weir audit list --filter 'status>=400' --json=lines",
+     .groups = {flags_list},
+     .run = cmd_audit_list},
+    {.name = "audit verify",
+     .args = "",
+     .help = "check on the server's machine that the record of acts is whole",
+     .more = "Prints the last hash. Keep it elsewhere: with --last a later check finds also that "
+             "lines were\ntaken away from the end, or that the whole record was made anew. Exits "
+             "with 1 where\nsomething is wrong, and names the line.",
+     .examples = "weir audit verify --dir /var/lib/weir",
+     .groups = {flags_dir, flags_last, flags_json},
+     .run = cmd_audit_verify},
     {.name = "token list",
      .args = "[flags]",
      .help = "list tokens",
@@ -256,7 +281,7 @@ const struct command commands_admin[] = {
      .args = "[flags]",
      .help = "make a token and print its secret; the secret is shown only once",
      .examples = "weir token create --name dashboard --scope read --expires 90d\n"
-                 "weir token create --scope join --name gpu --reusable 20 --expires 1d",
+                 "weir token create --scope join --pool gpu --reusable 20 --expires 1d",
      .groups = {flags_token, flags_dry_run, flags_json},
      .run = cmd_auth_token_create},
     {.name = "token delete",

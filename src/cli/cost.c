@@ -2,6 +2,7 @@
 #include "cli/cost.h"
 
 #include "cli/api.h"
+#include "cli/cells.h"
 #include "cli/item.h"
 #include "cli/object_args.h"
 #include "cli/preview_text.h"
@@ -38,6 +39,24 @@ static enum err ask(struct cli *cli, struct arena *arena, const struct cost_call
     return api_change(cli, arena, call->method, path, call->body, ret, e);
 }
 
+/* Writes "would run as 8 instances of gpu=1 each" for each task of --spread that has several instances. */
+static void spread_add(const struct cli *cli, const struct doc *answer, struct buf *out)
+{
+    const struct doc *several =
+        object_args_given(&cli->args, "spread") ? item_at(answer, "submitted.several") : NULL;
+    const int64_t first = item_number(answer, "submitted.first", 0);
+    const int64_t count = item_number(answer, "submitted.count", 1);
+    for (const struct doc *d = several != NULL ? several->first : NULL; d != NULL; d = d->next) {
+        if (count > 1) {
+            buf_addf(out, "task %lld of %lld ", (long long)(item_number(d, "task", 0) - first + 1),
+                     (long long)count);
+        }
+        buf_addf(out, "would run as %s instances of ", item_text(d, "instances"));
+        cells_resources_text(out, item_at(d, "resources"));
+        buf_add_str(out, " each\n");
+    }
+}
+
 /* Prints the lines of a dry run. A change that moves no task is said too. */
 static void dry_print(const struct cli *cli, const struct doc *answer, bool changes,
                       const char *what)
@@ -47,6 +66,7 @@ static void dry_print(const struct cli *cli, const struct doc *answer, bool chan
     if (changes && what != NULL) {
         buf_addf(&text, "would %s\n", what);
     }
+    spread_add(cli, answer, &text);
     preview_text(&text, answer, PREVIEW_WOULD, text_now_ms());
     if (!changes) {
         buf_add_str(&text, "would change nothing\n");

@@ -24,6 +24,7 @@ struct job_draft {
     struct job_kind kind;
     struct length runs;
     int64_t at_ms;
+    bool stream; /* one of `streams` */
     int64_t every_ms;
     int64_t from_ms; /* begin of a stream */
     int64_t until_ms;
@@ -62,6 +63,21 @@ static void runs_read(const struct doc_value *v, void *object)
     }
 }
 
+/* A stream needs a distance. Tasks that are listed may come all at once. */
+static void every_read(const struct doc_value *v, void *object)
+{
+    struct job_draft *draft = object;
+    int64_t every_ms;
+    if (!fields_value_duration(v, &every_ms)) {
+        return;
+    }
+    if (every_ms == 0 && draft->stream) {
+        fields_problem(v, "more than 0s is wanted: the mean time between two tasks");
+        return;
+    }
+    draft->every_ms = every_ms;
+}
+
 static void after_read(const struct doc_value *v, void *object)
 {
     struct job_draft *draft = object;
@@ -89,7 +105,7 @@ enum { EXIT_CODE_MAX = 255, PERCENT_MAX = 100 };
 
 static const struct field job_fields[] = {
     {.name = "at", .read = fields_duration, .offset = IN_JOB(at_ms)},
-    {.name = "every", .read = fields_duration, .offset = IN_JOB(every_ms)},
+    {.name = "every", .read = every_read},
     {.name = "from", .read = fields_duration, .offset = IN_JOB(from_ms)},
     {.name = "until", .read = fields_duration, .offset = IN_JOB(until_ms)},
     FIELDS_COUNT("count", struct job_draft, count, 1, JOBS_OF_ONE_MAX),
@@ -225,10 +241,6 @@ static void stream_add(const struct doc_value *v, struct job_draft *draft,
                        struct scenario *scenario)
 {
     const int64_t end_ms = draft->until_ms > 0 ? draft->until_ms : scenario->until_ms;
-    if (draft->every_ms == 0 && fields_given(v, "every") != NULL) {
-        fields_problem_in(v, "every", "more than 0s is wanted: the mean time between two tasks");
-        return;
-    }
     if (draft->every_ms == 0 || (end_ms == 0 && draft->count == 0)) {
         fields_problem(
             v, "a stream wants 'every', and 'until' (its own or the scenario's) or 'count'");
@@ -259,7 +271,7 @@ static void list_read(const struct doc_value *v, struct scenario *scenario, add_
     }
     for (struct doc_value item = fields_first(v);
          item.doc != NULL && v->in->problems->count < PROBLEMS_MAX; fields_next(&item)) {
-        struct job_draft draft = {0};
+        struct job_draft draft = {.stream = add == stream_add};
         if (job_read(&item, &draft)) {
             scenario->names_needed |= draft.kind.after_count > 0;
             add(&item, &draft, scenario);

@@ -8,6 +8,7 @@
 #include "wire/elsewhere.h"
 #include "wire/fallback_json.h"
 #include "wire/part_json.h"
+#include "wire/quota_warn.h"
 #include "wire/price.h"
 #include "wire/reason_text.h"
 
@@ -166,8 +167,11 @@ static void near_json(struct json_out *j, const struct core *core, const struct 
 
 /* Writes what the account that holds the task back has and may have. */
 static void account_figures_json(struct json_out *j, const struct core *core, pool_id pool,
-                                 const struct explain_account *account)
+                                 const struct explain_account *account, struct arena *arena)
 {
+    const char *warnings[QUOTA_WARN_MAX];
+    const bool owed =
+        account->guaranteed != QUOTA_UNLIMITED && account->allocated < account->guaranteed;
     const struct account *row = query_account(core, account->id);
     uint32_t dim;
     if (row == NULL) {
@@ -184,6 +188,9 @@ static void account_figures_json(struct json_out *j, const struct core *core, po
                         : account->share);
     part_json_bound(j, "allocated", account->resource, account->allocated);
     part_json_bound(j, "limit", account->resource, account->limit);
+    /* Guarantees that promise more than there is are a reason why the account does not get its own. */
+    part_json_texts(j, "warnings", warnings,
+                    owed ? quota_warn(core, account->id, pool, arena, warnings) : 0);
     json_out_end(j);
 }
 
@@ -442,7 +449,7 @@ void explain_json(struct json_out *j, const struct core *core, const struct task
                  names_length_source(why.expect_from), why.reserved_until_ms);
     fallback_json(j, core, task, true);
     keeping_json(j, core, task->id, &why);
-    account_figures_json(j, core, task->pool, &why.account);
+    account_figures_json(j, core, task->pool, &why.account, arena);
     explain_json_evicted(j, core, task);
     json_out_put(j, "nodes_total:%u,nearest:[", why.nodes_total);
     for (uint32_t i = 0; i < why.near_count; i++) {

@@ -61,17 +61,33 @@ void life_text_why(const struct pool_standing *standing, const char *words, stru
     }
 }
 
-void life_text_json(struct json_out *j, const struct pool *pool)
+/* A silent node is not lost yet. A draining node is up and starts nothing. */
+static void away_add(const struct pool_figures *figures, struct buf *out)
+{
+    if (figures->nodes_silent > 0) {
+        buf_addf(out, "; %u %s silent", figures->nodes_silent, is_are(figures->nodes_silent));
+    }
+    if (figures->nodes_draining > 0) {
+        buf_addf(out, "; %u drain%s", figures->nodes_draining,
+                 figures->nodes_draining == 1 ? "s" : "");
+    }
+}
+
+void life_text_json(struct json_out *j, const struct pool *pool, const struct pool_figures *figures)
 {
     struct pool_standing now;
     struct buf why;
     life_standing(pool, &now);
+    now.nodes -= figures->nodes_silent < now.nodes ? figures->nodes_silent : now.nodes;
     /* The counts are those of now; a tick that comes at once says the rest. */
     now.state = pool->life.state;
     now.health = pool->life.health;
     now.why = pool->life.why;
     buf_init(&why, SENTENCE_MAX);
     life_text_why(&now, query_pool_refusal(pool), &why);
+    if (pool->life.phase == PHASE_OPEN) {
+        away_add(figures, &why);
+    }
     json_out_put(j, "state:%s,health:%s,reason:%s,state_since:%td,restore_until:%td",
                  names_pool_state((enum pool_state)now.state),
                  names_pool_health((enum pool_health)now.health), buf_text(&why),

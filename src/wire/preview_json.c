@@ -118,6 +118,29 @@ static void machines_json(struct json_out *j, const struct preview *preview, str
     json_out_end(j);
 }
 
+/* The ids of new tasks, and the first of those with several instances. */
+static void submitted_json(struct json_out *j, const struct preview *preview, struct arena *arena)
+{
+    uint32_t listed = 0;
+    json_out_put(j, "submitted:{first:%lu,count:%u,several:[", preview->submitted.v,
+                 preview->submitted_count);
+    for (uint32_t i = 0; i < preview->submitted_count && listed < PREVIEW_WAITS_MAX; i++) {
+        const task_id id = {preview->submitted.v + i};
+        struct task_spec spec;
+        if (query_task(preview->after, id) == NULL) {
+            continue;
+        }
+        query_task_spec(preview->after, id, arena, &spec);
+        if (spec.instances > 1) {
+            listed++;
+            json_out_put(j, "{task:%lu,instances:%u", id.v, spec.instances);
+            part_json_asks(j, &spec);
+            json_out_end(j);
+        }
+    }
+    json_out_put(j, "]}");
+}
+
 void preview_json(struct json_out *j, const struct preview *preview, struct arena *arena)
 {
     json_out_put(j, "{changes:%i,cut:%i,refused:%u", preview->changes, preview->cut,
@@ -125,8 +148,7 @@ void preview_json(struct json_out *j, const struct preview *preview, struct aren
     if (preview->submitted.v == 0) {
         json_out_kv_text(j, "submitted", NULL);
     } else {
-        json_out_put(j, "submitted:{first:%lu,count:%u}", preview->submitted.v,
-                     preview->submitted_count);
+        submitted_json(j, preview, arena);
     }
     stops_json(j, preview, arena);
     ends_json(j, preview, arena);

@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/checked.h"
 #include "core/sched/order/shares.h"
+#include "core/state/elastic.h"
 #include "wire/reason_text.h"
 
 /* The sum of what the accounts directly below `parent` are guaranteed. Unlimited guarantees do not count: they promise no amount. */
@@ -43,6 +44,22 @@ static const char *sentence(const struct core *core, account_id parent, pool_id 
     return copy;
 }
 
+/* A pool whose nodes somebody starts has no size before the first node joins. A pool with a provider grows when tasks wait. */
+static uint32_t warn_empty(const struct core *core, const struct pool *pool,
+                           const struct quota *own, struct arena *arena,
+                           const char *ret[QUOTA_WARN_MAX])
+{
+    const int64_t slots = own->guaranteed.at[DIM_SLOTS];
+    if (elastic_pool(pool) || slots == 0 || slots == QUOTA_UNLIMITED) {
+        return 0;
+    }
+    ret[0] = arena_fmt(arena,
+                       "no node has joined pool '%s': what it guarantees can be met once nodes "
+                       "have joined",
+                       query_pool_name(core, pool->id));
+    return 1;
+}
+
 uint32_t quota_warn(const struct core *core, account_id account, pool_id pool, struct arena *arena,
                     const char *ret[QUOTA_WARN_MAX])
 {
@@ -50,11 +67,14 @@ uint32_t quota_warn(const struct core *core, account_id account, pool_id pool, s
     struct quota own;
     struct account_pool all;
     const struct pool *row = query_pool(core, pool);
-    if (row == NULL || row->node_count == 0) {
+    if (row == NULL) {
         return 0;
     }
-    shares_pool_fill(core, pool, &all);
     query_quota(core, account, pool, &own);
+    if (row->node_count == 0) {
+        return warn_empty(core, row, &own, arena, ret);
+    }
+    shares_pool_fill(core, pool, &all);
     for (uint32_t dim = 0; dim < all.dims; dim++) {
         const struct account *at = query_account(core, account);
         if (own.guaranteed.at[dim] == QUOTA_UNLIMITED || own.guaranteed.at[dim] == 0) {

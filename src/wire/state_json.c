@@ -101,7 +101,7 @@ void state_json_pool(struct json_out *j, const struct core *core, const struct p
     spec.ec2_user_data = private ? spec.ec2_user_data : "";
     json_out_object(j);
     pool_spec_json(j, &spec);
-    life_text_json(j, pool);
+    life_text_json(j, pool, &figures);
     json_out_put(j, "nodes:{total:%u,up:%u,silent:%u,draining:%u,lost:%u},", figures.nodes_total,
                  figures.nodes_up, figures.nodes_silent, figures.nodes_draining,
                  figures.nodes_lost);
@@ -311,6 +311,7 @@ void state_json_quota_line(struct json_out *j, const struct core *core, account_
     struct usage usage;
     query_quota(core, account, pool, &quota);
     query_usage(core, account, pool, &usage);
+    const int64_t demand = query_usage_demand(core, account, pool, dim);
     json_out_object(j);
     whose_json(j, core, account, pool);
     json_out_put(j, "resource:%s", query_resource_name(core, resource));
@@ -324,7 +325,8 @@ void state_json_quota_line(struct json_out *j, const struct core *core, account_
     part_json_bound(j, "fixed", resource, usage.fixed.at[dim]);
     part_json_bound(j, "leaving", resource, usage.leaving.at[dim]);
     part_json_bound(j, "borrowed", resource, quota_borrowed(&quota, &usage, dim));
-    part_json_bound(j, "demand", resource, quota_demand(&usage, dim));
+    part_json_bound(j, "demand", resource, demand);
+    part_json_bound(j, "above_limit", resource, quota_demand(&usage, dim) - demand);
     part_json_bound(j, "overhang", resource, quota_overhang(&quota, &usage, dim));
     json_out_put(j, "pending:%u,running:%u}", usage.pending_count, usage.running_count);
 }

@@ -73,7 +73,7 @@ def allowed(method, path):
         return {"join"} if path.endswith("/join") else {"node"}
     if path.startswith("/api/v1/session"):
         return {"admin", "read"}  # one's own session; test_session.py
-    closed = ("/api/v1/tokens", "/api/v1/config", "/api/v1/uploads")  # what is uploaded concerns who submits
+    closed = ("/api/v1/audit", "/api/v1/tokens", "/api/v1/config", "/api/v1/uploads")  # what is uploaded concerns who submits
     if method == "GET" and path not in closed:
         return {"admin", "read"}
     return {"admin"}

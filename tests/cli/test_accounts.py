@@ -49,7 +49,7 @@ def test_quotas(weir):
     assert (line["resource"], line["guaranteed"], line["limit"], line["weight"], line["rank"]) == ("slots", 1, None, 2, 7)
     weir.weir("quota", "set", "vision", "gpu=0", "--limit", "gpu=0.5")
     [line] = [item for item in json.loads(weir.weir("quota", "list", "--project", "vision", "--json").stdout) if item["resource"] == "slots"]
-    assert (line["borrowed"], line["overhang"], line["demand"]) == (2, 1.5, 3)
+    assert (line["borrowed"], line["overhang"], line["demand"]) == (2, 1.5, 2)
     weir.weir("quota", "set", "vision", "--limit", "memory=1Gi,cpu=8")
     limits = {item["resource"]: item["limit"] for item in json.loads(weir.weir("quota", "list", "--project", "vision", "--json").stdout)}
     assert limits == {"slots": 0.5, "memory": 2**30, "cpu": 8}
@@ -99,8 +99,54 @@ def test_a_guarantee_that_cannot_be_met_is_set_with_a_warning(weir_factory):
     assert weir.weir("quota", "set", "b", "gpu=13").stderr == below
     weir.weir("quota", "set", "a", "gpu=1")
     assert weir.weir("quota", "set", "b", "gpu=2").stderr == ""
-    weir.weir("pool", "create", "empty")  # a pool without nodes says nothing: its size is not known
-    assert weir.weir("quota", "set", "b", "--pool", "empty", "gpu=13").stderr == ""
+    weir.weir("pool", "create", "empty")
+    none = "weir: warning: no node has joined pool 'empty': what it guarantees can be met once nodes have joined\n"
+    dry = weir.weir("quota", "set", "b", "--pool", "empty", "gpu=13", "--dry-run", check=False)
+    assert (dry.returncode, dry.stderr) == (8, none)
+    assert weir.weir("quota", "set", "b", "--pool", "empty", "gpu=13").stderr == none
+    assert weir.weir("quota", "set", "b", "--pool", "empty", "gpu=0", "--limit", "gpu=4").stderr == ""
+    weir.weir("pool", "create", "grows", "--provider", "local", "--max", "2")  # its nodes come when tasks wait
+    assert weir.weir("quota", "set", "b", "--pool", "grows", "gpu=1").stderr == ""
+
+
+def test_a_guarantee_that_waits_for_another_guarantee_is_explained(weir_factory):
+    weir = weir_factory("--fake-gpus", "4")
+    for project, guaranteed in (("a", 2), ("b", 3)):
+        weir.weir("project", "create", project)
+        weir.weir("quota", "set", project, f"gpu={guaranteed}")
+    for _ in range(2):
+        weir.wait_state(weir.weir("submit", "--project", "a", "--gpus", "2", "--", "sleep", "600").stdout.strip(), "running")
+    owed = weir.weir("submit", "--project", "b", "--gpus", "3", "--", "sleep", "600").stdout.strip()
+    more = "the guarantees below department 'default' in pool 'default' promise 5 slots, and the department is guaranteed 4: not all of them can be met at once"
+    weir.wait_until(lambda: weir.weir_json("explain", owed)["reason"] is not None, "a reason")
+    assert f"guarantees       {more}\n" in weir.weir("explain", owed).stdout
+    weir.weir("quota", "set", "a", "gpu=1", "--yes")  # now both can be met, and the pool takes back what it lent
+    weir.wait_state(owed, "running")
+    waits = next(task["id"] for task in weir.weir_json("task", "list", "--state", "pending"))
+    assert more not in weir.weir("explain", waits).stdout
+
+
+def slots_of(weir, name, kind="project"):
+    lines = json.loads(weir.weir("quota", "list", "--json").stdout)
+    return next(line for line in lines if (line["account"], line["kind"], line["resource"]) == (name, kind, "slots"))
+
+
+def test_demand_ends_at_the_limit(weir_factory):
+    weir = weir_factory("--fake-gpus", "4")
+    weir.weir("department", "create", "ml")
+    for project in "ab":
+        weir.weir("project", "create", project, "--department", "ml")
+    weir.weir("quota", "set", "a", "--limit", "gpu=3")
+    weir.weir("submit", "--project", "a", "--array", "0-15", "--gpus", "1", "--", "sleep", "600")
+    weir.weir("submit", "--project", "b", "--array", "0-4", "--gpus", "1", "--", "sleep", "600")
+    weir.wait_until(lambda: slots_of(weir, "ml", "department")["allocated"] == 4, "four tasks run")
+    asks = {name: (line["demand"], line["above_limit"]) for name in "ab" for line in [slots_of(weir, name)]}
+    assert asks == {"a": (3, 13), "b": (5, 0)}
+    assert [slots_of(weir, "ml", "department")[key] for key in ("demand", "above_limit")] == [8, 13]
+    weir.weir("quota", "set", "--department", "ml", "--limit", "gpu=6")
+    assert [slots_of(weir, "ml", "department")[key] for key in ("demand", "above_limit")] == [6, 15]
+    shown = weir.weir("quota", "list", "--project", "a", "--columns", "account,limit,demand,above-limit").stdout
+    assert shown.splitlines()[-1].split() == ["ml/a", "3", "3", "13"]
 
 
 def test_the_shares_of_the_list_add_up(weir_factory):

@@ -32,6 +32,15 @@ def test_a_sound_server_has_no_trouble_and_a_lost_one_is_named(weir):
     assert str(weir.port) in found["server"]["found"] and f"weir up --dir {weir.dir}" in found["server"]["advice"]
 
 
+def test_advice_fits_the_terminal(weir):
+    weir.stop()
+    shown = weir.terminal("doctor", "--color", "never", columns=60).finish()[1]
+    assert "TROUBLE  server" in shown and "do: " in shown
+    assert all(len(line) <= 60 for line in shown.splitlines())
+    below = next(line for line in shown.splitlines() if line.lstrip().startswith("do: "))
+    assert below.index("do: ") == 18
+
+
 def test_what_a_node_can_enforce_is_no_trouble_of_its_machine(weir):
     """Whatever version the cgroups of this machine have: the agent of this machine says what it enforces."""
     [node] = weir.weir_json("node", "list")

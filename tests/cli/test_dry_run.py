@@ -180,7 +180,7 @@ READS = """
     task list, task show, task logs, task wait, task files, task get, task open, task exec, shell attach,
     pool list, pool show, pool events, pool try, flavor list, flavor show, network list, network show, project list, project show, department list, department show,
     quota list, node list, node show, config check, config init, config diff, config show, config import, token list, state export,
-    sim compare, sim openb, db check, tls show, context list
+    sim compare, sim openb, db check, tls show, context list, budget, audit list, audit verify
 """
 OWN_MACHINE = """
     up, down, server, agent, checkpoint, login, context use, db backup, db restore, db adopt, tls init,

@@ -80,8 +80,8 @@ def test_the_settings_of_an_agent_have_their_place(weir):
     assert done.returncode != 0
     assert f"{path}:2:8: mapping values are not allowed" in done.stderr
     for text, said in (
-        ("name: a\njoin_tokn_file: x\n", ":2:1: 'join_tokn_file' is no setting of an agent; did you mean 'join_token_file'?"),
-        ("slots: 1e3\n", ":1:8: --slots must be a whole number from 0 to "),
+        ("name: a\njoin_tokn_file: x\n", ":2:1: join_tokn_file: there is no such setting of an agent; did you mean 'join_token_file'?"),
+        ("slots: 1e3\n", ":1:8: slots: a whole number from 0 to 100000 is wanted, not '1e3'"),
     ):
         path.write_text(text)
         assert f"{path}{said}" in weir.weir("agent", "--config", path, check=False).stderr

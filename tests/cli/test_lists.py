@@ -144,6 +144,25 @@ def test_a_filter_that_names_nothing_is_refused(filled):
         assert refused.returncode == 3 and "'nosuch'" in refused.stderr
 
 
+def test_events_are_filtered(filled):
+    def found(terms):
+        lines = filled.weir("events", "--filter", terms, "--json=lines").stdout.splitlines()
+        return [(event["type"], event.get("task")) for event in map(json.loads, lines)]
+
+    assert found("type=task-ended task=2") == [("task-ended", 2)]
+    assert found("type=task-submitted name~well") == [("task-submitted", 1)]
+    assert found("type=task-submitted priority>50") == [("task-submitted", 5)]
+    assert found("type~task-sub task>1 task<=3") == [("task-submitted", 2), ("task-submitted", 3)]
+    assert found("type=task-submitted resources.foo=5") == [("task-submitted", 4)]
+    [line] = filled.weir("events", "--filter", "type=task-ended state=failed").stdout.splitlines()
+    assert "  task-ended  task=2" in line
+    for terms, code, says in (("tipe=x", 2, "--filter: no column 'tipe'; there are type, task, "),
+                              ("type=task-endet", 2, "did you mean 'task-ended'?"),
+                              ("type", 2, "is no condition")):
+        refused = filled.weir("events", "--filter", terms, check=False)
+        assert (refused.returncode, says in refused.stderr) == (code, True), refused.stderr
+
+
 def shape(value):
     """The names and kinds of a JSON answer, without its values."""
     if isinstance(value, dict):

@@ -154,3 +154,14 @@ def test_a_pool_shows_its_turn_and_its_budgets(weir):
     assert weir.weir_json("pool", "show", "shared")["patience_ms"] is None
     wrong = weir.weir("pool", "edit", "shared", "--idle-for-waiting", "101%", check=False)
     assert (wrong.returncode, "at most 100" in wrong.stderr) == (2, True)
+
+
+def test_the_budgets_of_pools(weir_factory):
+    weir = weir_factory("--fake-gpus", "4")
+    weir.weir("pool", "create", "empty", "--idle-for-waiting", "5%")
+    lines = [line.split() for line in weir.weir("budget").stdout.splitlines()]
+    assert lines[0] == ["POOL", "IDLE", "IDLE", "LEFT", "AN", "HOUR", "PAYS", "LOSS", "LOSS", "LEFT", "AN", "HOUR"]
+    # 4 slots, 2 % and 1 % of a day of them
+    assert ["default", "2%", "1.92", "of", "1.92", "0.08", "0", "1%", "0.96", "of", "0.96", "0.04"] in lines
+    assert ["empty", "5%", "0", "of", "0", "0", "0", "1%", "0", "of", "0", "0"] in lines
+    assert weir.weir("budget", "-q", "--filter", "idle-gets>0").stdout == "default\n"

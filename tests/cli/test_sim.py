@@ -482,6 +482,7 @@ def test_all_problems_of_a_scenario_are_shown_at_once(tmp_path):
         ":2:19: tasks[0].rans: unknown field; did you mean 'runs'?",
         ":2:39: tasks[0].priority: a whole number from 1 to 100 is wanted, not 1e3",
         ":2:9: tasks[0].runs: it is missing: how long the task runs, like 10m or forever",
+        ":4:13: streams[0].every: more than 0s is wanted: the mean time between two tasks",
         ":4:37: streams[0].comand: unknown field; did you mean 'command'?",
         ":5:13: streams[1].every: more than 0s is wanted: the mean time between two tasks",
         f"weir sim: {bad} cannot be used; see above",

@@ -39,6 +39,25 @@ def test_nodes_are_listed_as_people_sort(weir):
             agent.stderr.close()
 
 
+def test_a_join_token_names_its_pool(weir):
+    weir.weir("pool", "create", "gpu")
+    secret = weir.weir("token", "create", "--scope", "join", "--pool", "gpu").stdout.strip()
+    agent = weir.spawn("agent", "--server", weir.url, "--join-token", secret, "--name", "g1", "--slots", 1, "--dir", weir.root / "g1")
+    try:
+        weir.wait_until(lambda: weir.api("GET", "nodes/g1").status == 200, "the node")
+        assert weir.api("GET", "nodes/g1").json["pool"] == "gpu"
+    finally:
+        agent.terminate()
+        agent.wait()
+        agent.stdout.close()
+        agent.stderr.close()
+    for words, code, says in ((["--pool", "gpu"], 2, "--scope join would do"),
+                              (["--scope", "join", "--pool", "gpu", "--name", "default"], 2, "leave out --name"),
+                              (["--scope", "join", "--pool", "gqu"], 3, "gqu")):
+        refused = weir.weir("token", "create", *words, check=False)
+        assert (refused.returncode, says in refused.stderr) == (code, True), refused.stderr
+
+
 @pytest.mark.parametrize("words", (["run", "--slots", "2", "--", "true"],))
 def test_a_task_killed_before_it_started_is_not_weirs_failure(weir, words):
     weir.weir("submit", "--slots", "2", "--", "sleep", "1000")

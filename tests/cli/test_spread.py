@@ -38,6 +38,10 @@ def test_a_wide_task_wants_consent(nodes):
         path.write_text("command: ['true']\nresources: {gpu: 4}\n")
         assert nodes.weir("submit", "-f", path, check=False).returncode == 2
         assert nodes.api("GET", "tasks").json["items"] == []
+        dry = nodes.weir("submit", "--gpus", 4, "--spread", "--dry-run", "--", "true", check=False)
+        assert (dry.returncode, dry.stdout.splitlines()[0]) == (8, "would run as 4 instances of gpu=1 each")
+        dry = nodes.weir("run", "--gpus", 2, "--spread", "--dry-run", "--", "true", check=False)
+        assert dry.stdout.startswith("would start now on ")  # a node has room for both
         said = nodes.weir("submit", "--gpus", 4, "--spread", "--", "true")
         assert said.stderr == "weir: task 1 runs as 4 instances of gpu=1 each\n"
         assert nodes.wait(1)["state"] == "completed"

@@ -77,7 +77,27 @@ def test_an_address_has_a_form(weir_alone):
 def test_an_agent_with_no_address_ends_at_once(weir_alone):
     refused = weir_alone("agent", "--server", "10.0.0.1:8080", "--join-token", "t", "--dir", "agent")
     assert refused.returncode == 2 and refused.stdout == ""
-    assert "--server is '10.0.0.1:8080'; an address like http://127.0.0.1:8080 would do" in refused.stderr
+    assert "--server: an address like http://127.0.0.1:8080 is wanted, not '10.0.0.1:8080'" in refused.stderr
+
+
+def test_all_problems_of_an_agents_settings_are_shown_at_once(weir_alone, tmp_path):
+    settings = tmp_path / "agent.yaml"
+    settings.write_text("sever: http://127.0.0.1:1\nslots: many\nlabels: [a]\nhealth_check: check.sh\nstop_after: 5q\n")
+    refused = weir_alone("agent", "--config", str(settings), "--dir", "agent")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    lines = refused.stderr.splitlines()
+    said = [line.removeprefix(str(settings)) for line in lines if not line.startswith(" ")]
+    assert said[:2] == [":1:1: sever: there is no such setting of an agent; did you mean 'server'?",
+                        ":2:8: slots: a whole number from 0 to 100000 is wanted, not 'many'"]
+    assert [line.split(" ")[0] + " " + line.split(" ")[1] for line in said[2:5]] == [":3:9: labels:", ":4:15: health_check:", ":5:13: stop_after:"]
+    assert said[5:] == [f"weir agent: 5 problems in {settings}"]
+    for i, line in enumerate(lines):
+        if line.endswith("^"):
+            column = int(lines[i - 2].removeprefix(str(settings)).split(":")[2])
+            assert line == " " * (4 + column - 1) + "^"
+    settings.write_text("slots: 4\n  server: x\n")
+    broken = weir_alone("agent", "--config", str(settings), "--dir", "agent")
+    assert broken.returncode == 2 and f"{settings}:2:" in broken.stderr and broken.stderr.count("^") == 1
 
 
 def test_a_department_that_is_not_empty_says_what_is_below_it(shop):

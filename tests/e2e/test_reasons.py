@@ -88,6 +88,12 @@ def test_a_silent_node_with_room_is_named(s):
     assert s.task(task)["reason"]["away"] == free
     assert s.weir_json("pool", "show", "default")["nodes"] == {"total": 2, "up": 1, "silent": 1, "draining": 0, "lost": 0}
     assert "  nodes   1 up, 1 silent, 0 lost\n" in s.weir("explain", "default").stdout
+    assert s.weir_json("pool", "show", "default")["reason"] == "1 of 2 nodes is up; 1 is silent"
+    [busy] = [node["name"] for node in s.weir_json("node", "list") if node["name"] != free]
+    s.weir("node", "drain", busy)
+    assert s.weir_json("pool", "show", "default")["reason"] == "1 of 2 nodes is up; 1 is silent; 1 drains"
+    [home] = [pool for pool in s.api("GET", "home").json["pools"] if pool["name"] == "default"]
+    assert home["reason"] == "1 of 2 nodes is up; 1 is silent; 1 drains"
 
 
 def test_a_pool_without_nodes(site):

@@ -189,6 +189,9 @@ bool query_quota_computed(const struct core *core, account_id account, pool_id p
 /* What the tasks of the account hold and want in the pool. */
 void query_usage(const struct core *core, account_id account, pool_id pool, struct usage *ret);
 
+/* What the account and the accounts below hold and ask for, each account at most its limit, or what it holds where that is more. */
+int64_t query_usage_demand(const struct core *core, account_id account, pool_id pool, uint32_t dim);
+
 /* When an instance of the task was last told to leave, and why; NULL: never. */
 const struct eviction_note *query_task_eviction(const struct core *core, task_id id);
 

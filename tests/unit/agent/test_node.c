@@ -263,7 +263,8 @@ static enum err parsed(struct arena *arena, struct agent_options *ret, const cha
     char *argv[] = {arena_str(arena, "agent"), arena_str(arena, a),
                     b == NULL ? NULL : arena_str(arena, b), NULL};
     struct error e;
-    return agent_options_parse(b == NULL ? 2 : 3, argv, arena, ret, &e);
+    const char *report;
+    return agent_options_parse(b == NULL ? 2 : 3, argv, arena, ret, &report, &e);
 }
 
 static void options_are_read_and_wrong_ones_refused(void **state)
@@ -301,9 +302,10 @@ static void the_file_and_the_line_over_it(void **state)
     (void)fputs("server: http://127.0.0.1:1\nslots: 3\njoin_token_file: /t\nlabels: {zone: b}\n",
                 file);
     (void)fclose(file);
+    const char *report;
     char *argv[] = {arena_str(&arena, "agent"), arena_str(&arena, "--config"), path,
                     arena_str(&arena, "--slots=5"), NULL};
-    assert_int_equal(agent_options_parse(4, argv, &arena, &options, NULL), ERR_OK);
+    assert_int_equal(agent_options_parse(4, argv, &arena, &options, &report, NULL), ERR_OK);
     assert_string_equal(options.server, "http://127.0.0.1:1");
     assert_string_equal(options.join_token_file, "/t");
     assert_int_equal(options.slots, 5);
@@ -313,8 +315,8 @@ static void the_file_and_the_line_over_it(void **state)
     (void)fputs("frob: 1\n", file);
     (void)fclose(file);
     struct error e;
-    assert_int_equal(agent_options_parse(4, argv, &arena, &options, &e), ERR_INVALID);
-    assert_non_null(strstr(e.text, "frob"));
+    assert_int_equal(agent_options_parse(4, argv, &arena, &options, &report, &e), ERR_INVALID);
+    assert_non_null(strstr(report, "agent.yaml:1:1: frob: there is no such setting"));
     arena_done(&arena);
 }
 

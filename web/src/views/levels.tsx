@@ -13,7 +13,7 @@ import './levels.css';
 
 interface Line {
   kind: 'department' | 'project'; account: string; department?: string; parent?: string | null; pool: string; resource: string; guaranteed: number | null; computed: boolean;
-  limit: number | null; weight: number; share: number | null; allocated: number; fixed: number; leaving: number; borrowed: number; demand: number; overhang: number; pending: number; running: number;
+  limit: number | null; weight: number; share: number | null; allocated: number; fixed: number; leaving: number; borrowed: number; demand: number; above_limit: number; overhang: number; pending: number; running: number;
 }
 
 const VESSEL_PX = 132;
@@ -47,6 +47,7 @@ function sentence(l: Line, pond: Pond): string {
   if (unusedOf(l) > 0) parts.push(`${lentText(l, pond)}`);
   parts.push(l.limit === null ? 'no limit' : `limit ${amount(l.resource, l.limit)}`);
   if (l.demand > l.allocated) parts.push(`asks for ${amount(l.resource, l.demand)}`);
+  if (l.above_limit > 0) parts.push(`tasks ask for ${amount(l.resource, l.above_limit)} more, above a limit`);
   return parts.join(', ');
 }
 

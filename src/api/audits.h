@@ -1,0 +1,20 @@
+/* audits.h - the record of what administrators do (store/audit.h).
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "api/api_internal.h"
+#include "api/route.h"
+
+struct audits_act {
+    const struct route *route;
+    const char *actor;
+    const char *token; /* the id of the token or session; NULL or "": none */
+    unsigned status;   /* of the answer */
+};
+
+/* Records an act, before it is answered. */
+void audits_note(struct api *api, struct http_request *request, const struct audits_act *act);
+
+/* Records an act that the token does not permit. In each second only the first ones are recorded, so that a token that
+ * may change nothing cannot fill the disk. */
+void audits_refused(struct api *api, struct http_request *request, const struct audits_act *act);
