@@ -38,13 +38,12 @@ static const char *const stmt_sql[STMT_COUNT] = {
     [STMT_FACT_PRUNE] = "DELETE FROM fact WHERE seq <= ?1",
     [STMT_HISTORY_PUT] = "INSERT OR REPLACE INTO history (task, submitted_ms, ended_ms, state, "
                          "kind, pool, user, project, name, json, sum) "
-                         "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, "
-                         "weir_sum(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10))",
+                         "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
     [STMT_HISTORY_OLDEST] = "SELECT task FROM history INDEXED BY history_ended "
                             "WHERE ended_ms < ?1 AND " SUM_HISTORY " ORDER BY ended_ms LIMIT 1",
     [STMT_HISTORY_DELETE] = "DELETE FROM history WHERE task = ?1",
     [STMT_ATTEMPT_PUT] = "INSERT OR REPLACE INTO attempt (task, idx, attempt, json, ended_ms, sum) "
-                         "VALUES (?1, ?2, ?3, ?4, ?5, weir_sum(?1, ?2, ?3, ?4, ?5))",
+                         "VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
     [STMT_ATTEMPT_END] = "SELECT ended_ms FROM attempt WHERE task = ?1 AND idx = ?2 "
                          "AND attempt = ?3",
     [STMT_ATTEMPT_DELETE] = "DELETE FROM attempt WHERE task = ?1",
@@ -320,6 +319,9 @@ void store_close(struct store *store)
     }
     logstore_free(store->log);
     file_closep(&store->lock_fd); /* last, because closing it frees the directory for others */
+    for (unsigned i = 0; i < STORE_FILES; i++) {
+        free(store->files[i].path);
+    }
     free(store->dir);
     free(store);
 }

@@ -40,16 +40,19 @@ static enum err history_put(struct store *store, const struct store_history *row
     sqlite3_stmt *stmt = store->stmt[STMT_HISTORY_PUT];
     for (size_t i = 0; i < count; i++) {
         const struct store_history *row = &rows[i];
-        db_bind_u64(stmt, 1, row->task);
-        db_bind_i64(stmt, 2, row->submitted_ms);
-        db_bind_i64(stmt, 3, row->ended_ms);
-        db_bind_i64(stmt, 4, row->state);
-        db_bind_i64(stmt, 5, row->kind);
-        db_bind_text(stmt, 6, row->pool);
-        db_bind_text(stmt, 7, row->user);
-        db_bind_text(stmt, 8, row->project);
-        db_bind_text(stmt, 9, row->name);
-        db_bind_blob(stmt, 10, row->json);
+        struct sum_row bound;
+        sum_row_begin(&bound, stmt);
+        sum_row_u64(&bound, row->task);
+        sum_row_i64(&bound, row->submitted_ms);
+        sum_row_i64(&bound, row->ended_ms);
+        sum_row_i64(&bound, row->state);
+        sum_row_i64(&bound, row->kind);
+        sum_row_text(&bound, row->pool);
+        sum_row_text(&bound, row->user);
+        sum_row_text(&bound, row->project);
+        sum_row_text(&bound, row->name);
+        sum_row_blob(&bound, row->json);
+        sum_row_end(&bound);
         enum err r = db_run(stmt, "store an ended task", e);
         if (r != ERR_OK) {
             return fail_in(e, "task %" PRIu64, row->task);
@@ -63,11 +66,14 @@ static enum err attempts_put(struct store *store, const struct store_attempt *ro
 {
     sqlite3_stmt *stmt = store->stmt[STMT_ATTEMPT_PUT];
     for (size_t i = 0; i < count; i++) {
-        db_bind_u64(stmt, 1, rows[i].task);
-        db_bind_i64(stmt, 2, rows[i].index);
-        db_bind_i64(stmt, 3, rows[i].attempt);
-        db_bind_blob(stmt, 4, rows[i].json);
-        db_bind_i64(stmt, 5, rows[i].ended_ms);
+        struct sum_row bound;
+        sum_row_begin(&bound, stmt);
+        sum_row_u64(&bound, rows[i].task);
+        sum_row_i64(&bound, rows[i].index);
+        sum_row_i64(&bound, rows[i].attempt);
+        sum_row_blob(&bound, rows[i].json);
+        sum_row_i64(&bound, rows[i].ended_ms);
+        sum_row_end(&bound);
         enum err r = db_run(stmt, "store an attempt", e);
         if (r != ERR_OK) {
             return fail_in(e, "task %" PRIu64, rows[i].task);

@@ -4,6 +4,7 @@
  * directory later finds it. SQLite does not look. So every commit looks first, and what nobody would find is never acknowledged.
  * A file that is put back is taken again. What was cut off a file is gone, so from then on every commit fails.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "base/mem.h"
 #include "store/datadir.h"
 #include "store/file.h"
 #include "store/sqlite/store_internal.h"
@@ -29,11 +30,15 @@ static enum err cut_fail(const struct store *store, struct error *e)
 static enum err file_look(struct store *store, unsigned number, int64_t *ret_bytes, struct error *e)
 {
     struct store_file *seen = &store->files[number];
-    struct path path = datadir_sub(store->dir, names[number]);
     struct stat status;
-    const bool there = stat(path.text, &status) == 0;
+    if (seen->path == NULL) { /* every commit looks, so the path is written once */
+        seen->path = xstrdup(datadir_sub(store->dir, names[number]).text);
+    }
+    const bool there = stat(seen->path, &status) == 0;
     if (there && seen->inode == 0) {
-        *seen = (struct store_file){status.st_dev, status.st_ino, status.st_size};
+        seen->device = status.st_dev;
+        seen->inode = status.st_ino;
+        seen->bytes = status.st_size;
     }
     if (seen->inode != 0 &&
         (!there || status.st_ino != seen->inode || status.st_dev != seen->device)) {
@@ -41,7 +46,7 @@ static enum err file_look(struct store *store, unsigned number, int64_t *ret_byt
             e, ERR_IO,
             "'%.100s' was deleted or replaced while the server runs: put the file back, or end "
             "the server and use `weir db restore`",
-            path.text);
+            seen->path);
     }
     *ret_bytes = there ? status.st_size : 0;
     return ERR_OK;

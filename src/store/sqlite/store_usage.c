@@ -80,24 +80,26 @@ static void sums_fill(struct usage_piece *piece)
 static enum err piece_put(struct store *store, const struct usage_piece *piece, struct error *e)
 {
     const struct store_use *use = piece->use;
-    sqlite3_stmt *stmt = store->stmt[STMT_PIECE_PUT];
-    db_bind_i64(stmt, 1, piece->day);
-    db_bind_u64(stmt, 2, use->task);
-    db_bind_i64(stmt, 3, use->index);
-    db_bind_i64(stmt, 4, use->attempt);
-    db_bind_i64(stmt, 5, piece->begin_ms);
-    db_bind_i64(stmt, 6, piece->end_ms);
-    db_bind_i64(stmt, 7, use->lost_from_ms);
-    db_bind_i64(stmt, 8, use->slots_milli);
-    db_bind_i64(stmt, 9, piece->asked);
-    db_bind_i64(stmt, 10, piece->waited);
-    db_bind_i64(stmt, 11, piece->ending);
-    db_bind_i64(stmt, 12, use->kind);
-    db_bind_text(stmt, 13, use->pool);
-    db_bind_text(stmt, 14, use->user);
-    db_bind_text(stmt, 15, use->project);
-    db_bind_text(stmt, 16, use->node);
-    return db_run(stmt, "store what an attempt used", e);
+    struct sum_row bound;
+    sum_row_begin(&bound, store->stmt[STMT_PIECE_PUT]);
+    sum_row_i64(&bound, piece->day);
+    sum_row_u64(&bound, use->task);
+    sum_row_i64(&bound, use->index);
+    sum_row_i64(&bound, use->attempt);
+    sum_row_i64(&bound, piece->begin_ms);
+    sum_row_i64(&bound, piece->end_ms);
+    sum_row_i64(&bound, use->lost_from_ms);
+    sum_row_i64(&bound, use->slots_milli);
+    sum_row_i64(&bound, piece->asked);
+    sum_row_i64(&bound, piece->waited);
+    sum_row_i64(&bound, piece->ending);
+    sum_row_i64(&bound, use->kind);
+    sum_row_text(&bound, use->pool);
+    sum_row_text(&bound, use->user);
+    sum_row_text(&bound, use->project);
+    sum_row_text(&bound, use->node);
+    sum_row_end(&bound);
+    return db_run(bound.stmt, "store what an attempt used", e);
 }
 
 static enum err day_add(struct store *store, const struct usage_group *group, struct error *e)

@@ -1,12 +1,14 @@
-/* sum.c - see sum.h. Every table writes and compares its column `sum` by the same SQL function, so
- * that there is one definition of what a checksum covers. Facts are chained in C, because their sum
- * needs the fact before. SPDX-License-Identifier: Apache-2.0 */
+/* sum.c - see sum.h. Every table compares its column `sum` by one SQL function, and writes it by that
+ * function or, for rows of which each task has some, by sum_row_end(); value_add() is the one
+ * definition of what a checksum covers. Facts are chained in C, because their sum needs the fact
+ * before. SPDX-License-Identifier: Apache-2.0 */
 #include "store/sqlite/sum.h"
 
 #include "base/mem.h"
 #include "store/crc32c.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 /* weir_chain() computes the checksum of each fact from the checksum of the fact before. A connection keeps here what weir_chain() was
  * called with last. */
@@ -82,31 +84,87 @@ static struct str value_bytes(sqlite3_value *value)
     return (struct str){p != NULL ? p : "", len > 0 ? (size_t)len : 0};
 }
 
-/* Type and length come first, so that no two lists of values read alike. */
-static uint32_t value_sum(uint32_t crc, sqlite3_value *value)
+static void sum_add(struct sum_values *sum, const void *data, size_t len)
 {
-    struct {
+    if (len > SUM_BYTES - sum->len) {
+        sum->crc = crc32c(sum->crc, sum->bytes, sum->len);
+        sum->len = 0;
+    }
+    if (len > SUM_BYTES) {
+        sum->crc = crc32c(sum->crc, data, len);
+    } else if (len > 0) {
+        memcpy(sum->bytes + sum->len, data, len);
+        sum->len += len;
+    }
+}
+
+static uint32_t sum_end(const struct sum_values *sum)
+{
+    return crc32c(sum->crc, sum->bytes, sum->len);
+}
+
+/* One value. Type and length come first, so that no two lists of values read alike. */
+static void value_add(struct sum_values *sum, int type, int64_t number, struct str bytes)
+{
+    const struct {
         int64_t type;
         int64_t number; /* an integer, or the length of a text or blob */
-    } head = {.type = sqlite3_value_type(value)};
-    struct str bytes = {"", 0};
-    if (head.type == SQLITE_INTEGER) {
-        head.number = sqlite3_value_int64(value);
-    } else {
-        bytes = value_bytes(value);
-        head.number = (int64_t)bytes.len;
-    }
-    crc = crc32c(crc, &head, sizeof head);
-    return crc32c(crc, bytes.p, bytes.len);
+    } head = {type, type == SQLITE_INTEGER ? number : (int64_t)bytes.len};
+    sum_add(sum, &head, sizeof head);
+    sum_add(sum, bytes.p, bytes.len);
 }
 
 static void sql_sum(sqlite3_context *context, int count, sqlite3_value **values)
 {
-    uint32_t crc = 0;
+    struct sum_values sum;
+    sum.crc = 0;
+    sum.len = 0;
     for (int i = 0; i < count; i++) {
-        crc = value_sum(crc, values[i]);
+        const int type = sqlite3_value_type(values[i]);
+        if (type == SQLITE_INTEGER) {
+            value_add(&sum, type, sqlite3_value_int64(values[i]), (struct str){"", 0});
+        } else {
+            value_add(&sum, type, 0, value_bytes(values[i]));
+        }
     }
-    sqlite3_result_int64(context, crc);
+    sqlite3_result_int64(context, sum_end(&sum));
+}
+
+void sum_row_begin(struct sum_row *row, sqlite3_stmt *stmt)
+{
+    row->stmt = stmt;
+    row->count = 0;
+    row->sum.crc = 0;
+    row->sum.len = 0;
+}
+
+void sum_row_i64(struct sum_row *row, int64_t value)
+{
+    db_bind_i64(row->stmt, ++row->count, value);
+    value_add(&row->sum, SQLITE_INTEGER, value, (struct str){"", 0});
+}
+
+void sum_row_u64(struct sum_row *row, uint64_t value)
+{
+    must(value <= INT64_MAX);
+    sum_row_i64(row, (int64_t)value);
+}
+
+void sum_row_text(struct sum_row *row, struct str text)
+{
+    db_bind_text(row->stmt, ++row->count, text);
+    value_add(&row->sum, SQLITE_TEXT, 0, text);
+}
+
+void sum_row_blob(struct sum_row *row, struct str bytes)
+{
+    db_bind_blob(row->stmt, ++row->count, bytes);
+    value_add(&row->sum, SQLITE_BLOB, 0, bytes);
+}
+
+void sum_row_end(struct sum_row *row)
+{
+    db_bind_i64(row->stmt, row->count + 1, sum_end(&row->sum));
 }
 
 static void sql_chain(sqlite3_context *context, int count, sqlite3_value **values)

@@ -26,6 +26,30 @@
 #define SUM_TOKEN                                                                                  \
     "sum = weir_sum(hash, id, scope, name, created_ms, expires_ms, uses, pool, node, machine)"
 
+enum { SUM_BYTES = 512 };
+
+/* A checksum over values that come one by one, and what of them is not summed yet. */
+struct sum_values {
+    uint32_t crc;
+    size_t len;
+    unsigned char bytes[SUM_BYTES];
+};
+
+/* Binds the values of a row to parameters 1, 2, 3 …, and at the end what weir_sum() of them gives. The
+ * texts must live until the statement has run. */
+struct sum_row {
+    sqlite3_stmt *stmt;
+    int count;
+    struct sum_values sum;
+};
+
+void sum_row_begin(struct sum_row *row, sqlite3_stmt *stmt);
+void sum_row_i64(struct sum_row *row, int64_t value);
+void sum_row_u64(struct sum_row *row, uint64_t value);
+void sum_row_text(struct sum_row *row, struct str text);
+void sum_row_blob(struct sum_row *row, struct str bytes);
+void sum_row_end(struct sum_row *row);
+
 must_use enum err sum_register(sqlite3 *db, struct error *e);
 
 /* The fact of a row whose first columns are seq, time_ms, type and body. The body lives until the next row. */

@@ -4,9 +4,8 @@
 
 #include "store/sqlite/sum.h"
 
-/* Binds the columns in their order; the checksum follows. */
-#define USAGE_PIECE_PUT                                                                            \
-    "INSERT OR REPLACE INTO usage_piece VALUES (" USAGE_16 ", weir_sum(" USAGE_16 "))"
+/* Binds the columns in their order; the checksum is the last. */
+#define USAGE_PIECE_PUT "INSERT OR REPLACE INTO usage_piece VALUES (" USAGE_16 ", ?17)"
 #define USAGE_9 "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9"
 #define USAGE_16 USAGE_9 ", ?10, ?11, ?12, ?13, ?14, ?15, ?16"
 #define USAGE_18 USAGE_16 ", ?17, ?18"

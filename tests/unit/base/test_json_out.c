@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -74,6 +75,35 @@ static void texts_are_quoted(void **state)
     (void)state;
     json_out_text(&j, "a\"\\\n\r\t\x01\x7f/\xc3\xa9");
     assert_string_equal(buf_text(&out), "\"a\\\"\\\\\\n\\r\\t\\u0001\\u007f/\xc3\xa9\"");
+}
+
+static void every_character_is_quoted_alike_at_every_place(void **state)
+{
+    enum { LONGEST = 20 };
+    (void)state;
+    for (unsigned c = 1; c < 0x80; c++) {
+        char alone[16];
+        const char one[] = {(char)c, '\0'};
+        buf_clear(&out);
+        json_out_init(&j, &out);
+        json_out_text(&j, one);
+        assert_in_range(out.len, 3, 8);
+        (void)snprintf(alone, sizeof alone, "%.*s", (int)out.len - 2, buf_text(&out) + 1);
+        for (int len = 1; len <= LONGEST; len++) {
+            for (int at = 0; at < len; at++) {
+                char text[2 * LONGEST + 2];
+                char want[3 * LONGEST + 16];
+                (void)snprintf(text, sizeof text, "%.*s%c%.*s", at, "abcdefghijklmnopqrst", (int)c,
+                               len - at - 1, "ABCDEFGHIJKLMNOPQRST");
+                (void)snprintf(want, sizeof want, "\"%.*s%s%.*s\"", at, "abcdefghijklmnopqrst",
+                               alone, len - at - 1, "ABCDEFGHIJKLMNOPQRST");
+                buf_clear(&out);
+                json_out_init(&j, &out);
+                json_out_text(&j, text);
+                assert_string_equal(buf_text(&out), want);
+            }
+        }
+    }
 }
 
 static void bytes_that_are_no_text_are_replaced(void **state)
@@ -188,6 +218,7 @@ int main(void)
         TEST(commas_and_nesting_are_done_for_the_caller),
         TEST(thousandths_are_written_as_decimals),
         TEST(texts_are_quoted),
+        TEST(every_character_is_quoted_alike_at_every_place),
         TEST(a_shape_writes_several_values),
         TEST(bytes_that_are_no_text_are_replaced),
         TEST(every_character_reads_back),
