@@ -217,6 +217,37 @@ static void a_node_that_is_away_with_room_is_named(void **state)
     }
 }
 
+/* A pool lets each user have two slots. Of three tasks of one project the first starts next, and the second waits for the cap of its user.
+ * The slot that this user may still have is kept for the second, so the third task, of the same user, waits for the second. The first
+ * two are equal but for their users. */
+static void a_slot_below_the_cap_is_kept_for_the_users_earlier_task(void **state)
+{
+    (void)state;
+    struct org org;
+    org_init(&org);
+    org_pool(&org, pool_impatient);
+    org_pool(&org, pool_user_two);
+    org_nodes(&org, 1, 8);
+    struct task_spec small = slots(1);
+    struct task_spec wide = slots(2);
+    small.user = "ann";
+    const task_id runs = submit(&org, small);
+    starts(&org, runs);
+    wide.user = "bob";
+    const task_id starts_next = rig_submit(&org.rig, wide);
+    wide.user = "ann";
+    const task_id waits_for_cap = rig_submit(&org.rig, wide);
+    const task_id last = rig_submit(&org.rig, small);
+    assert_int_equal(waits(&org, last, REASON_RESERVED).task.v, waits_for_cap.v);
+    org_settle(&org);
+    assert_true(org_runs(&org, starts_next));
+    assert_int_equal(waits(&org, last, REASON_RESERVED).task.v, waits_for_cap.v);
+    rig_report(&org.rig, runs, 0, REPORT_ENDED, 0);
+    starts(&org, waits_for_cap);
+    assert_int_equal(waits(&org, last, REASON_USER_CAP).task.v, 0);
+    org_done(&org);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -228,6 +259,7 @@ int main(void)
         cmocka_unit_test(budgets_stand_still_while_the_server_is_down),
         cmocka_unit_test(a_draining_node_with_room_is_named),
         cmocka_unit_test(a_node_that_is_away_with_room_is_named),
+        cmocka_unit_test(a_slot_below_the_cap_is_kept_for_the_users_earlier_task),
     };
     return cmocka_run_group_tests_name("explain_keep", tests, NULL, NULL);
 }
