@@ -108,6 +108,7 @@ void rig_init(struct rig *rig)
 {
     *rig = (struct rig){.core = core_new(), .now_ms = 1000};
     arena_init(&rig->arena);
+    arena_init(&rig->kept);
     struct input in = {.type = INPUT_SERVER_START, .server = {.server_uuid = {1, 2, 3}}};
     assert_int_equal(rig_do(rig, in), VERDICT_OK);
 }
@@ -117,6 +118,7 @@ void rig_done(struct rig *rig)
     core_free(rig->core);
     effect_done(&rig->effects);
     arena_done(&rig->arena);
+    arena_done(&rig->kept);
 }
 
 node_id rig_node(struct rig *rig, const char *name, unsigned slots, int64_t foo, uint8_t supervisor)

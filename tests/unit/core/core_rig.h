@@ -13,7 +13,8 @@
 
 struct rig {
     struct core *core;
-    struct arena arena;
+    struct arena arena;     /* of the last step: the next step empties it */
+    struct arena kept;      /* of the test, until rig_done(): what an input borrows */
     struct facts facts;     /* of the last step */
     struct effects effects; /* of the last step */
     int64_t now_ms;

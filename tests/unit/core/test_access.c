@@ -18,7 +18,7 @@ static struct pool_spec pool_spec(struct rig *rig, const char *name)
 {
     struct pool_spec spec;
     const struct pool *pool = query_pool_named(rig->core, name);
-    query_pool_spec(rig->core, pool != NULL ? pool->id : (pool_id){1}, &rig->arena, &spec);
+    query_pool_spec(rig->core, pool != NULL ? pool->id : (pool_id){1}, &rig->kept, &spec);
     spec.name = name;
     return spec;
 }

@@ -348,7 +348,7 @@ static void an_edited_time_limit_counts_from_the_start(void **state)
     assert_int_equal(rig_do(rig, in), VERDICT_OK);
     assert_int_equal(query_deadline(rig->core), started_ms + 90000);
     struct task_spec now;
-    query_task_spec(rig->core, id, &rig->arena, &now);
+    query_task_spec(rig->core, id, &rig->kept, &now);
     assert_string_equal(now.name, "renamed");
     assert_string_equal(now.tags[0], "x");
     assert_int_equal(now.time_limit_ms, 90000);

@@ -1089,7 +1089,7 @@ static void rig_accounts(struct rig *rig)
 static void rig_look_back(struct rig *rig)
 {
     struct pool_spec spec;
-    query_pool_spec(rig->core, (pool_id){1}, &rig->arena, &spec);
+    query_pool_spec(rig->core, (pool_id){1}, &rig->kept, &spec);
     spec.history_half_life_ms = 1000000;
     struct input in = {.type = INPUT_POOL_EDIT, .pool = {.spec = &spec, .pool = {1}}};
     assert_int_equal(rig_do(rig, in), VERDICT_OK);

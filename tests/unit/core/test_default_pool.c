@@ -7,7 +7,7 @@
 static void add_pool(struct rig *rig, const char *name)
 {
     struct pool_spec spec;
-    query_pool_spec(rig->core, (pool_id){1}, &rig->arena, &spec);
+    query_pool_spec(rig->core, (pool_id){1}, &rig->kept, &spec);
     spec.name = name;
     struct input in = {.type = INPUT_POOL_CREATE, .pool = {.spec = &spec}};
     assert_int_equal(rig_do(rig, in), VERDICT_OK);
@@ -44,7 +44,7 @@ static const char *goes_to(struct rig *rig, struct task_spec spec)
     const task_id id = rig_submit(rig, spec);
     const struct task *task = query_task(rig->core, id);
     struct task_spec stored;
-    query_task_spec(rig->core, id, &rig->arena, &stored);
+    query_task_spec(rig->core, id, &rig->kept, &stored);
     const char *name = query_pool_name(rig->core, task->pool);
     assert_int_equal(stored.pool_count, 1);
     assert_string_equal(stored.pools[0], name);

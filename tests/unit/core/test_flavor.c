@@ -161,7 +161,7 @@ static void what_a_node_is_stays_while_there_are_nodes(void **state)
     assert_int_equal(rig_do(&org.rig, in), VERDICT_CONFLICT);
     assert_int_equal(org.rig.facts.refusal.code, REASON_FLAVOR_USED);
     struct pool_spec spec;
-    query_pool_spec(org.rig.core, org_pool_id, &org.rig.arena, &spec);
+    query_pool_spec(org.rig.core, org_pool_id, &org.rig.kept, &spec);
     spec.flavor = "";
     in = (struct input){.type = INPUT_POOL_EDIT, .pool = {.pool = org_pool_id, .spec = &spec}};
     assert_int_equal(rig_do(&org.rig, in), VERDICT_CONFLICT);

@@ -199,7 +199,7 @@ static void minimums_and_labels_are_kept(void **state)
     const task_id task =
         rig_submit(&rig, spec); /* every step compares the state with what is stored of it */
     struct task_spec stored;
-    query_task_spec(rig.core, task, &rig.arena, &stored);
+    query_task_spec(rig.core, task, &rig.kept, &stored);
     assert_int_equal(stored.min_groups, 1);
     assert_int_equal(stored.groups[0].min, 1);
     assert_int_equal(stored.groups[1].min, 2);

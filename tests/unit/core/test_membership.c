@@ -15,7 +15,7 @@ static enum verdict try_pool(struct rig *rig, const char *name, const struct lab
 {
     struct pool_spec spec;
     const struct pool *pool = query_pool_named(rig->core, name);
-    query_pool_spec(rig->core, pool != NULL ? pool->id : (pool_id){1}, &rig->arena, &spec);
+    query_pool_spec(rig->core, pool != NULL ? pool->id : (pool_id){1}, &rig->kept, &spec);
     spec.name = name;
     spec.selector = labels;
     spec.selector_count = count;

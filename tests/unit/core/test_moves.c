@@ -157,7 +157,7 @@ static void pool_policy(struct rig *rig, enum pool_policy policy, bool preemptio
 {
     const pool_id pool = query_pool_named(rig->core, POOL_DEFAULT_NAME)->id;
     struct pool_spec spec;
-    query_pool_spec(rig->core, pool, &rig->arena, &spec);
+    query_pool_spec(rig->core, pool, &rig->kept, &spec);
     spec.policy = policy;
     spec.preemption_off = !preemption;
     spec.patience_ms = 60000;
@@ -367,7 +367,7 @@ static void resources_of_a_waiting_task_change(void **state)
     assert_int_equal(rig->facts.refusal.code, REASON_HOLDS_PLACES);
     assert_int_equal(edit(rig, a, change), VERDICT_OK);
     struct task_spec now;
-    query_task_spec(rig->core, a, &rig->arena, &now);
+    query_task_spec(rig->core, a, &rig->kept, &now);
     assert_int_equal(now.slots_milli, 1000);
     rig_pass(rig);
     assert_int_equal(rig_state(rig, a), TASK_STARTING);

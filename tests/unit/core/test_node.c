@@ -347,7 +347,7 @@ static void draining_takes_no_starts_and_labels_stay(void **state)
     rig_pass(rig);
     assert_int_equal(rig_state(rig, id), TASK_PENDING);
     struct node_spec spec;
-    query_node_spec(rig->core, node, &rig->arena, &spec);
+    query_node_spec(rig->core, node, &rig->kept, &spec);
     assert_int_equal(spec.label_count, 1);
     assert_string_equal(spec.labels[0].value, "a");
     edit = (struct node_edit){.fields = NODE_EDIT_DRAIN};
@@ -430,7 +430,7 @@ static void pools_are_made_edited_and_deleted(void **state)
     in = (struct input){.type = INPUT_POOL_EDIT, .pool = {.spec = &spec, .pool = pool}};
     assert_int_equal(rig_do(rig, in), VERDICT_OK);
     struct pool_spec now;
-    query_pool_spec(rig->core, pool, &rig->arena, &now);
+    query_pool_spec(rig->core, pool, &rig->kept, &now);
     assert_string_equal(now.title, "second");
     in = (struct input){.type = INPUT_POOL_DELETE, .pool = {.pool = pool, .now = true}};
     assert_int_equal(rig_do(rig, in), VERDICT_OK);

@@ -49,7 +49,7 @@ static void pool_change(struct rig *rig, void (*change)(struct pool_spec *spec))
 {
     const pool_id pool = query_pool_named(rig->core, "default")->id;
     struct pool_spec spec;
-    query_pool_spec(rig->core, pool, &rig->arena, &spec);
+    query_pool_spec(rig->core, pool, &rig->kept, &spec);
     change(&spec);
     struct input in = {.type = INPUT_POOL_EDIT, .pool = {.spec = &spec, .pool = pool}};
     assert_int_equal(rig_do(rig, in), VERDICT_OK);
@@ -189,7 +189,7 @@ static void labels_change_while_it_waits(void **state)
     in.task.task = third;
     assert_int_equal(rig_do(rig, in), VERDICT_OK);
     struct task_spec now;
-    query_task_spec(rig->core, third, &rig->arena, &now);
+    query_task_spec(rig->core, third, &rig->kept, &now);
     assert_int_equal(now.node_label_count, 0);
     rig_run(rig, second, 0, 0);
     rig_pass(rig);
@@ -248,7 +248,7 @@ static void nodes_to_avoid_change_while_it_waits(void **state)
     rig_pass(rig);
     assert_string_equal(node_of(rig, second), "n2");
     struct task_spec spec;
-    query_task_spec(rig->core, second, &rig->arena, &spec);
+    query_task_spec(rig->core, second, &rig->kept, &spec);
     assert_int_equal(spec.avoid_count, 1);
     assert_string_equal(spec.avoid[0], "n1");
 }

@@ -38,7 +38,7 @@ static void what_was_set_can_be_listed_and_edited(void **state)
     quota_set(&org, a, (pool_id){1});
     quota_set(&org, b, second);
     struct quota_spec read;
-    query_quota_spec(rig->core, b, second, &rig->arena, &read);
+    query_quota_spec(rig->core, b, second, &rig->kept, &read);
     assert_int_equal(read.amount_count, 2);
     assert_string_equal(read.amounts[0].resource, "slots");
     assert_int_equal(read.amounts[0].guaranteed, 1000);
@@ -50,7 +50,7 @@ static void what_was_set_can_be_listed_and_edited(void **state)
     assert_int_equal(read.rules.rank, 7);
     assert_int_equal(read.rules.preempt_min_runtime_ms, 8);
     assert_int_equal(read.rules.reclaim_min_runtime_ms, 9);
-    query_quota_spec(rig->core, a, second, &rig->arena, &read);
+    query_quota_spec(rig->core, a, second, &rig->kept, &read);
     assert_int_equal(read.amount_count, 0);
     assert_int_equal(read.rules.rank, QUOTA_RANK_DEFAULT);
     account_id account = {0};

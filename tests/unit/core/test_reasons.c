@@ -414,7 +414,7 @@ static void to_whom_a_pool_is_dedicated(void **state)
     org_init(&org);
     (void)org_add(&org, ACCOUNT_PROJECT, "guest", "default");
     const task_id task = submit(&org, slots(1));
-    query_pool_spec(org.rig.core, (pool_id){1}, &org.rig.arena, &spec);
+    query_pool_spec(org.rig.core, (pool_id){1}, &org.rig.kept, &spec);
     pool_of_a_guest(&spec);
     struct input in = {.type = INPUT_POOL_EDIT, .pool = {.spec = &spec, .pool = {1}}};
     guest = "nobody";

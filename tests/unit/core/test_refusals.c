@@ -280,7 +280,7 @@ static void what_was_set_is_read_again(void **state)
     struct account_spec read;
     query_account_spec(org.rig.core,
                        query_account_named(org.rig.core, ACCOUNT_PROJECT, "vision")->id,
-                       &org.rig.arena, &read);
+                       &org.rig.kept, &read);
     assert_int_equal(read.kind, ACCOUNT_PROJECT);
     assert_string_equal(read.name, "vision");
     assert_string_equal(read.parent, "ml");
@@ -288,7 +288,7 @@ static void what_was_set_is_read_again(void **state)
     assert_string_equal(read.description, "d");
     query_account_spec(org.rig.core,
                        query_account_named(org.rig.core, ACCOUNT_DEPARTMENT, "ml")->id,
-                       &org.rig.arena, &read);
+                       &org.rig.kept, &read);
     assert_string_equal(read.parent, "");
     org_done(&org);
 }

@@ -256,7 +256,7 @@ static void cpu_that_comes_with_slots_counts_against_its_limit(void **state)
     struct rig *rig = *state;
     (void)rig_node(rig, "n", 4, 0, 1);
     struct node_spec node;
-    query_node_spec(rig->core, query_node_named(rig->core, "n")->id, &rig->arena, &node);
+    query_node_spec(rig->core, query_node_named(rig->core, "n")->id, &rig->kept, &node);
     const account_id a = project(rig, "a", "default");
     const int64_t part = node.cpu_milli / 4;
     quota(rig, a, (struct deal){"cpu", QUOTA_UNLIMITED, 2 * part, 0});

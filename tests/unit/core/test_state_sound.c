@@ -380,7 +380,7 @@ static void a_dependency_that_cannot_be_is_refused(void **state)
         struct core *core = spoiled(&org);
         struct task *task = task_of(core, (task_id){2});
         struct task_spec other;
-        query_task_spec(core, task->id, &org.rig.arena, &other);
+        query_task_spec(core, task->id, &org.rig.kept, &other);
         other.depends_on = &cases[i].on;
         change_task_spec_set(core, task, &other);
         task->depends_met = cases[i].met;

@@ -12,7 +12,7 @@ static void levels_set(struct rig *rig, const char *const *levels, uint32_t coun
 {
     struct pool_spec spec;
     const struct pool *pool = query_pool_named(rig->core, "default");
-    query_pool_spec(rig->core, pool->id, &rig->arena, &spec);
+    query_pool_spec(rig->core, pool->id, &rig->kept, &spec);
     spec.topology = levels;
     spec.topology_count = count;
     spec.preemption_off = true; /* nobody moves to make room */
