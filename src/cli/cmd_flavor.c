@@ -1,18 +1,10 @@
 /* cmd_flavor.c - `weir flavor …`. SPDX-License-Identifier: Apache-2.0 */
-#include "base/json_out.h"
-#include "cli/api.h"
 #include "cli/cells.h"
-#include "cli/cmd.h"
-#include "cli/cost.h"
+#include "cli/cmd_object.h"
 #include "cli/item.h"
-#include "cli/list.h"
 #include "cli/market_cells.h"
-#include "cli/object_args.h"
-#include "cli/show.h"
 
 #include <inttypes.h>
-
-enum { FLAVOR_JSON_MAX = 1 << 16 };
 
 static void cell_zones(struct buf *out, const struct doc *item, int64_t now_ms)
 {
@@ -92,85 +84,10 @@ static const struct list_def flavor_list = {
     .empty = "`weir flavor create NAME` makes one",
 };
 
-int cmd_flavor_list(struct cli *cli)
-{
-    return list_run(cli, &flavor_list, "/flavors");
-}
-
-static const char *flavor_path(struct cli *cli)
-{
-    return arena_fmt(&cli->arena, "/flavors/%s", api_escape(&cli->arena, cli->args.words[0]));
-}
-
-int cmd_flavor_show(struct cli *cli)
-{
-    return show_run(cli, flavor_path(cli), "", flavor_fields, NULL);
-}
-
-/* ---- changes ---- */
-
-static int change(struct cli *cli, const char *method, const char *path, struct str body,
-                  const char *done)
-{
-    struct error e;
-    struct api_reply reply;
-    if (cost_is_dry(cli)) {
-        return cost_dry_object(cli, &(struct cost_call){method, path, body, "flavor"});
-    }
-    if (api_change(cli, &cli->arena, method, path, body, &reply, &e) != ERR_OK) {
-        return context_fail(cli, &e);
-    }
-    if (!show_json(cli, &reply) && cli->err_tty) {
-        context_say("flavor %s %s", cli->args.words[0], done);
-    }
-    return EXIT_OK;
-}
-
-int cmd_flavor_create(struct cli *cli)
-{
-    struct buf body;
-    struct json_out j;
-    buf_init(&body, FLAVOR_JSON_MAX);
-    json_out_init(&j, &body);
-    json_out_object(&j);
-    json_out_kv_text(&j, "name", cli->args.words[0]);
-    (void)object_args_json(&cli->args, object_args_flavor, GROUP_TOP, &j);
-    json_out_end(&j);
-    const int code = change(cli, "POST", "/flavors", (struct str){body.data, body.len}, "made");
-    buf_done(&body);
-    return code;
-}
-
-int cmd_flavor_edit(struct cli *cli)
-{
-    struct error e;
-    struct buf body;
-    struct json_out j;
-    buf_init(&body, FLAVOR_JSON_MAX);
-    json_out_init(&j, &body);
-    json_out_object(&j);
-    const bool any = object_args_json(&cli->args, object_args_flavor, GROUP_TOP, &j);
-    json_out_end(&j);
-    int code;
-    if (any) {
-        code = change(cli, "PATCH", flavor_path(cli), (struct str){body.data, body.len}, "changed");
-    } else {
-        (void)fail(&e, ERR_USAGE, "nothing to change; `weir flavor edit --help` lists the flags");
-        code = context_fail(cli, &e);
-    }
-    buf_done(&body);
-    return code;
-}
-
-int cmd_flavor_delete(struct cli *cli)
-{
-    struct error e;
-    bool yes = true;
-    if (!args_has(&cli->args, "yes") && !cost_is_dry(cli)) {
-        context_say("this deletes flavor %s", cli->args.words[0]);
-        if (context_confirm(cli, 1, &yes, &e) != ERR_OK) {
-            return context_fail(cli, &e);
-        }
-    }
-    return yes ? change(cli, "DELETE", flavor_path(cli), (struct str){0}, "deleted") : EXIT_FAILED;
-}
+const struct cmd_object cmd_flavor = {
+    .one = "flavor",
+    .path = "/flavors",
+    .list = &flavor_list,
+    .fields = flavor_fields,
+    .flags = object_args_flavor,
+};

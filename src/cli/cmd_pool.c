@@ -1,12 +1,10 @@
 /* cmd_pool.c - `weir pool …`. SPDX-License-Identifier: Apache-2.0 */
 #include "base/json_out.h"
-#include "cli/api.h"
 #include "cli/cells.h"
 #include "cli/cmd.h"
+#include "cli/cmd_object.h"
 #include "cli/cost.h"
-#include "cli/list.h"
 #include "cli/market_cells.h"
-#include "cli/object_args.h"
 #include "cli/pool_cells.h"
 #include "cli/show.h"
 #include "cli/text.h"
@@ -273,16 +271,11 @@ int cmd_pool_list(struct cli *cli)
     return list_run(cli, &pool_list, "/pools");
 }
 
-static const char *pool_path(struct cli *cli)
-{
-    return arena_fmt(&cli->arena, "/pools/%s", api_escape(&cli->arena, cli->args.words[0]));
-}
-
 int cmd_pool_show(struct cli *cli)
 {
     const char *events =
         arena_fmt(&cli->arena, "pool=%s", api_escape(&cli->arena, cli->args.words[0]));
-    return show_run(cli, pool_path(cli), events, pool_fields, NULL);
+    return show_run(cli, cmd_object_path(cli, "/pools"), events, pool_fields, NULL);
 }
 
 /* ---- changes ---- */
@@ -381,35 +374,21 @@ static bool pool_json(const struct cli *cli, struct json_out *j)
     return scheduler_json(cli, j) || any;
 }
 
-static int change(struct cli *cli, const char *method, const char *path, struct str body,
-                  const char *done)
-{
-    struct error e;
-    struct api_reply reply;
-    if (api_change(cli, &cli->arena, method, path, body, &reply, &e) != ERR_OK) {
-        return context_fail(cli, &e);
-    }
-    if (!show_json(cli, &reply) && cli->err_tty) {
-        context_say("pool %s %s", cli->args.words[0], done);
-    }
-    return EXIT_OK;
-}
-
 /* Changes a pool that exists. A change that stops tasks is confirmed first. With --dry-run only says what it would do. */
 static int edit(struct cli *cli, struct str body, const char *done)
 {
     struct error e;
     bool go;
     const char *force = object_args_given(&cli->args, "force") ? "?force=true" : "";
-    const struct cost_call call = {"PATCH", arena_fmt(&cli->arena, "%s%s", pool_path(cli), force),
-                                   body, NULL};
+    const struct cost_call call = {
+        "PATCH", arena_fmt(&cli->arena, "%s%s", cmd_object_path(cli, "/pools"), force), body, NULL};
     if (cost_is_dry(cli)) {
         return cost_dry_run(cli, &call);
     }
     if (cost_confirm(cli, &call, COST_NEEDS_YES, &go, &e) != ERR_OK) {
         return context_fail(cli, &e);
     }
-    return go ? change(cli, call.method, call.path, body, done) : EXIT_FAILED;
+    return go ? cmd_object_change(cli, "pool", &call, done) : EXIT_FAILED;
 }
 
 /* A provider without --max would bring no node up, and --max alone has no provider. */
@@ -450,15 +429,14 @@ int cmd_pool_create(struct cli *cli)
                                    .body = {.p = body.data, .len = body.len},
                                    .what =
                                        arena_fmt(&cli->arena, "make pool %s", cli->args.words[0])};
-    const int code = cost_is_dry(cli) ? cost_dry_run(cli, &call)
-                                      : change(cli, call.method, call.path, call.body, "made");
+    const int code =
+        cost_is_dry(cli) ? cost_dry_run(cli, &call) : cmd_object_change(cli, "pool", &call, "made");
     buf_done(&body);
     return code;
 }
 
 int cmd_pool_edit(struct cli *cli)
 {
-    struct error e;
     struct buf body;
     buf_init(&body, POOL_JSON_MAX);
     struct json_out j;
@@ -466,13 +444,8 @@ int cmd_pool_edit(struct cli *cli)
     json_out_object(&j);
     bool any = pool_json(cli, &j);
     json_out_end(&j);
-    int code;
-    if (any) {
-        code = edit(cli, (struct str){.p = body.data, .len = body.len}, "changed");
-    } else {
-        (void)fail(&e, ERR_USAGE, "nothing to change; `weir pool edit --help` lists the flags");
-        code = context_fail(cli, &e);
-    }
+    const int code = any ? edit(cli, (struct str){body.data, body.len}, "changed")
+                         : cmd_object_same(cli, "pool");
     buf_done(&body);
     return code;
 }

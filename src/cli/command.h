@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 struct cli;
+struct cmd_object;
 
 enum flag_type {
     FLAG_BOOL,     /* --name */
@@ -67,6 +68,8 @@ struct command {
     bool role;
     enum complete_kind complete;
     const char *choices;
+    const struct cmd_object
+        *object; /* the kind that a command of cmd_object.h is about; else NULL */
     int (*run)(struct cli *cli);
 };
 

@@ -1,5 +1,6 @@
 /* commands_flavor.c - the command table: flavors. SPDX-License-Identifier: Apache-2.0 */
 #include "cli/cmd.h"
+#include "cli/cmd_object.h"
 #include "cli/flags.h"
 
 const struct command commands_flavor[] = {
@@ -8,7 +9,8 @@ const struct command commands_flavor[] = {
      .help = "list the kinds of nodes that providers bring up, with prices",
      .examples = "weir flavor list\nweir flavor list --json",
      .groups = {flags_list},
-     .run = cmd_flavor_list},
+     .object = &cmd_flavor,
+     .run = cmd_object_list},
     {.name = "flavor show",
      .args = "FLAVOR",
      .help = "everything about one flavor: where it is sold out, and which pools wait for it",
@@ -17,7 +19,8 @@ const struct command commands_flavor[] = {
      .args_min = 1,
      .args_max = 1,
      .complete = COMPLETE_FLAVORS,
-     .run = cmd_flavor_show},
+     .object = &cmd_flavor,
+     .run = cmd_object_show},
     {.name = "flavor create",
      .args = "FLAVOR [flags]",
      .help = "make a flavor, which pools may name",
@@ -26,7 +29,8 @@ const struct command commands_flavor[] = {
      .groups = {flags_flavor, flags_dry_run, flags_json},
      .args_min = 1,
      .args_max = 1,
-     .run = cmd_flavor_create},
+     .object = &cmd_flavor,
+     .run = cmd_object_create},
     {.name = "flavor edit",
      .args = "FLAVOR flags",
      .help = "change a flavor",
@@ -37,7 +41,8 @@ const struct command commands_flavor[] = {
      .args_min = 1,
      .args_max = 1,
      .complete = COMPLETE_FLAVORS,
-     .run = cmd_flavor_edit},
+     .object = &cmd_flavor,
+     .run = cmd_object_edit},
     {.name = "flavor delete",
      .args = "FLAVOR",
      .help = "delete a flavor that no pool names",
@@ -46,6 +51,7 @@ const struct command commands_flavor[] = {
      .args_min = 1,
      .args_max = 1,
      .complete = COMPLETE_FLAVORS,
-     .run = cmd_flavor_delete},
+     .object = &cmd_flavor,
+     .run = cmd_object_delete},
     {0},
 };

@@ -1,5 +1,6 @@
 /* commands_network.c - the command table: networks. SPDX-License-Identifier: Apache-2.0 */
 #include "cli/cmd.h"
+#include "cli/cmd_object.h"
 #include "cli/flags.h"
 
 const struct command commands_network[] = {
@@ -8,7 +9,8 @@ const struct command commands_network[] = {
      .help = "list the networks that pools and tasks may name",
      .examples = "weir network list\nweir network list --json",
      .groups = {flags_list},
-     .run = cmd_network_list},
+     .object = &cmd_network,
+     .run = cmd_object_list},
     {.name = "network show",
      .args = "NETWORK",
      .help = "everything about one network: its addresses, who may use it, which pools do",
@@ -17,7 +19,8 @@ const struct command commands_network[] = {
      .args_min = 1,
      .args_max = 1,
      .complete = COMPLETE_NETWORKS,
-     .run = cmd_network_show},
+     .object = &cmd_network,
+     .run = cmd_object_show},
     {.name = "network create",
      .args = "NETWORK --range A/N [flags]",
      .help = "make a network, which pools and tasks may name",
@@ -26,7 +29,8 @@ const struct command commands_network[] = {
      .groups = {flags_network, flags_dry_run, flags_json},
      .args_min = 1,
      .args_max = 1,
-     .run = cmd_network_create},
+     .object = &cmd_network,
+     .run = cmd_object_create},
     {.name = "network edit",
      .args = "NETWORK flags",
      .help = "change a network",
@@ -37,7 +41,8 @@ const struct command commands_network[] = {
      .args_min = 1,
      .args_max = 1,
      .complete = COMPLETE_NETWORKS,
-     .run = cmd_network_edit},
+     .object = &cmd_network,
+     .run = cmd_object_edit},
     {.name = "network delete",
      .args = "NETWORK",
      .help = "delete a network that no pool and no task names",
@@ -46,6 +51,7 @@ const struct command commands_network[] = {
      .args_min = 1,
      .args_max = 1,
      .complete = COMPLETE_NETWORKS,
-     .run = cmd_network_delete},
+     .object = &cmd_network,
+     .run = cmd_object_delete},
     {0},
 };
