@@ -244,12 +244,46 @@ static void pieces_are_read_in_the_order_of_all_pieces(void **state)
     }
 }
 
+/* A search for room needs to know how many slots an eviction can free at most. A gang that holds cpu alone frees none. */
+static void a_gang_without_slots_frees_no_slots(void **state)
+{
+    (void)state;
+    struct org org;
+    struct trial trial;
+    struct arena arena;
+    struct pieces pieces;
+    struct task_spec spec = rig_spec();
+    org_init(&org);
+    arena_init(&arena);
+    org_nodes(&org, 1, 4);
+    spec.slots_milli = 0;
+    spec.cpu_milli = 2000;
+    spec.instances = 3;
+    spec.gang = true;
+    const task_id gang = rig_submit(&org.rig, spec);
+    org_settle(&org);
+    assert_true(org_runs(&org, gang));
+    for (int64_t slots = 0; slots < 2; slots++) { /* the gang alone; beside a task of one slot */
+        trial_init(&trial, org.rig.core, org_pool_id, &arena);
+        struct piece_cache cache = cache_of(&org, &arena, VICTIMS_LEAST_LOSS);
+        pieces_init(&pieces, &cache, shares_view(trial.tally.shares, ACCOUNT_DEFAULT_PROJECT),
+                    ACCOUNT_DEFAULT_PROJECT, 0);
+        assert_int_equal(pieces_slots_max(&pieces), slots * SLOT_MILLI);
+        trial_done(&trial);
+        (void)org_submit(&org, (struct org_task){.slots = 1});
+        org_settle(&org);
+    }
+    arena_done(&arena);
+    org_done(&org);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_piece_above_the_minimum_loses_at_least_what_the_one_before_loses),
         cmocka_unit_test(an_instance_that_has_ended_is_in_no_piece),
         cmocka_unit_test(pieces_are_read_in_the_order_of_all_pieces),
+        cmocka_unit_test(a_gang_without_slots_frees_no_slots),
     };
     return cmocka_run_group_tests_name("core_pieces", tests, NULL, NULL);
 }
