@@ -3,6 +3,7 @@
 
 #include "agent/dirs.h"
 #include "agent/limits.h"
+#include "agent/texts.h"
 #include "base/bytes.h"
 #include "base/mem.h"
 #include "base/rmtree.h"
@@ -26,26 +27,6 @@ void box_files_name(const struct attempt_key *key, char out[BOX_NAME_MAX])
 static void path_of(const char *dir, const char *name, char out[AGENT_PATH_MAX])
 {
     (void)snprintf(out, AGENT_PATH_MAX, "%s/" BOX_DIR "/%s", dir, name);
-}
-
-static void texts_put(struct buf *out, const char *const *texts, size_t count)
-{
-    bytes_put_u64(out, count);
-    for (size_t i = 0; i < count; i++) {
-        bytes_put_text(out, texts[i]);
-    }
-}
-
-static const char *const *texts_get(struct bytes_reader *in, struct arena *arena, size_t max,
-                                    size_t *ret_count)
-{
-    const size_t count = (size_t)bytes_get_max(in, max);
-    const char **texts = arena_new(arena, const char *, count + 1);
-    for (size_t i = 0; i < count; i++) {
-        texts[i] = bytes_get_text(in, arena, TASK_SPEC_BYTES_MAX);
-    }
-    *ret_count = count;
-    return texts;
 }
 
 static must_use enum err file_put(const char *dir, const struct attempt_key *key, const char *file,

@@ -4,6 +4,7 @@
 
 #include "agent/attempt_bytes.h"
 #include "agent/cgroup_layout.h"
+#include "agent/texts.h"
 #include "base/bytes.h"
 #include "base/must.h"
 #include "core/model/limits.h"
@@ -23,26 +24,6 @@ static struct spool_position position_get(struct bytes_reader *in)
     at.segment = bytes_get_u64(in);
     at.offset = bytes_get_u64(in);
     return at;
-}
-
-static void texts_put(struct buf *out, const char *const *texts, size_t count)
-{
-    bytes_put_u64(out, count);
-    for (size_t i = 0; i < count; i++) {
-        bytes_put_text(out, texts[i]);
-    }
-}
-
-static const char *const *texts_get(struct bytes_reader *in, struct arena *arena, size_t max,
-                                    size_t *ret_count)
-{
-    size_t count = (size_t)bytes_get_max(in, max);
-    const char **texts = arena_new(arena, const char *, count + 1);
-    for (size_t i = 0; i < count; i++) {
-        texts[i] = bytes_get_text(in, arena, TASK_SPEC_BYTES_MAX);
-    }
-    *ret_count = count;
-    return texts;
 }
 
 /* The members of START since version 3: pairs of a number and a text, in any order. A supervisor

@@ -41,47 +41,38 @@ static struct sockaddr_un address_of(int dir_fd, const char *name)
     return address;
 }
 
-static must_use enum err listen_on(const char *dir, const char *name, int type, int *ret_fd,
-                                   struct error *e)
+/* Makes the socket's file and listens on it. The file is for its owner alone. */
+static bool listens(int sock, int dir_fd, const char *name, const struct sockaddr_un *address)
 {
-    int dir_fd;
-    int sock;
-    enum err r = open_both(dir, type, &dir_fd, &sock, e);
-    if (r != ERR_OK) {
-        return r;
-    }
-    struct sockaddr_un address = address_of(dir_fd, name);
     (void)unlinkat(dir_fd, name, 0);
-    mode_t before = umask(0177);
-    bool ok =
-        bind(sock, (struct sockaddr *)&address, sizeof address) == 0 && listen(sock, BACKLOG) == 0;
-    int why = errno;
+    const mode_t before = umask(0177);
+    const bool ok = bind(sock, (const struct sockaddr *)address, sizeof *address) == 0 &&
+                    listen(sock, BACKLOG) == 0;
+    const int why = errno;
     (void)umask(before);
-    (void)close(dir_fd);
-    if (!ok) {
-        (void)close(sock);
-        return fail_errno(e, ERR_IO, why, "cannot listen on '%s/%s'", dir, name);
-    }
-    *ret_fd = sock;
-    return ERR_OK;
+    errno = why;
+    return ok;
 }
 
-static must_use enum err connect_on(const char *dir, const char *name, int type, int *ret_fd,
-                                    struct error *e)
+static must_use enum err socket_on(const char *dir, const char *name, int type, bool listener,
+                                   int *ret_fd, struct error *e)
 {
-    int dir_fd;
-    int sock;
+    int dir_fd = -1;
+    int sock = -1;
     enum err r = open_both(dir, type, &dir_fd, &sock, e);
     if (r != ERR_OK) {
         return r;
     }
-    struct sockaddr_un address = address_of(dir_fd, name);
-    bool ok = connect(sock, (struct sockaddr *)&address, sizeof address) == 0;
-    int why = errno;
+    const struct sockaddr_un address = address_of(dir_fd, name);
+    const bool ok = listener
+                        ? listens(sock, dir_fd, name, &address)
+                        : connect(sock, (const struct sockaddr *)&address, sizeof address) == 0;
+    const int why = errno;
     (void)close(dir_fd);
     if (!ok) {
         (void)close(sock);
-        return fail_errno(e, ERR_UNREACHABLE, why, "no supervisor answers in '%s'", dir);
+        return listener ? fail_errno(e, ERR_IO, why, "cannot listen on '%s/%s'", dir, name)
+                        : fail_errno(e, ERR_UNREACHABLE, why, "no supervisor answers in '%s'", dir);
     }
     *ret_fd = sock;
     return ERR_OK;
@@ -89,22 +80,22 @@ static must_use enum err connect_on(const char *dir, const char *name, int type,
 
 must_use enum err unixsock_listen(const char *dir, int *ret_fd, struct error *e)
 {
-    return listen_on(dir, SOCKET_NAME, SOCK_STREAM, ret_fd, e);
+    return socket_on(dir, SOCKET_NAME, SOCK_STREAM, true, ret_fd, e);
 }
 
 must_use enum err unixsock_connect(const char *dir, int *ret_fd, struct error *e)
 {
-    return connect_on(dir, SOCKET_NAME, SOCK_STREAM, ret_fd, e);
+    return socket_on(dir, SOCKET_NAME, SOCK_STREAM, false, ret_fd, e);
 }
 
 must_use enum err unixsock_door_listen(const char *dir, int *ret_fd, struct error *e)
 {
-    return listen_on(dir, DOOR_NAME, SOCK_SEQPACKET, ret_fd, e);
+    return socket_on(dir, DOOR_NAME, SOCK_SEQPACKET, true, ret_fd, e);
 }
 
 must_use enum err unixsock_door_connect(const char *dir, int *ret_fd, struct error *e)
 {
-    return connect_on(dir, DOOR_NAME, SOCK_SEQPACKET, ret_fd, e);
+    return socket_on(dir, DOOR_NAME, SOCK_SEQPACKET, false, ret_fd, e);
 }
 
 static ino_t inode_of(const char *dir, const char *name)

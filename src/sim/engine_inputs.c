@@ -242,6 +242,18 @@ static must_use enum err action_fail(const struct scenario_action *action, const
     return fail(e, ERR_INVALID, "there is no %s '%s' at that time", what, action->target);
 }
 
+/* Makes the step of an action on a node or a task. */
+static must_use enum err action_input(struct engine *engine, struct input *in, const char *what,
+                                      const struct scenario_action *action, struct error *e)
+{
+    struct facts facts;
+    if (engine_input(engine, in, &facts) != VERDICT_OK) {
+        (void)engine_edits_refused(engine, &facts.refusal, e);
+        return fail_in(e, "%s '%s'", what, action->target);
+    }
+    return ERR_OK;
+}
+
 static must_use enum err node_action(struct engine *engine, const struct scenario_action *action,
                                      struct error *e)
 {
@@ -272,12 +284,7 @@ static must_use enum err node_action(struct engine *engine, const struct scenari
         engine->nodes.at[index]->alive = false;
         engine->nodes.at[index]->connected = false;
     }
-    struct facts facts;
-    if (engine_input(engine, &in, &facts) != VERDICT_OK) {
-        (void)engine_edits_refused(engine, &facts.refusal, e);
-        return fail_in(e, "node '%s'", action->target);
-    }
-    return ERR_OK;
+    return action_input(engine, &in, "node", action, e);
 }
 
 static must_use enum err pool_action(struct engine *engine, const struct scenario_action *action,
@@ -338,12 +345,7 @@ static must_use enum err task_action(struct engine *engine, const struct scenari
     struct input in = {.type = task_input_type(action->type), .actor = "user:sim"};
     in.task.task = task;
     in.task.edit = &edit;
-    struct facts facts;
-    if (engine_input(engine, &in, &facts) != VERDICT_OK) {
-        (void)engine_edits_refused(engine, &facts.refusal, e);
-        return fail_in(e, "task '%s'", action->target);
-    }
-    return ERR_OK;
+    return action_input(engine, &in, "task", action, e);
 }
 
 static must_use enum err action_do(struct engine *engine, const struct scenario_action *action,

@@ -53,3 +53,11 @@ struct str blob_bytes(const struct blob *blob)
     }
     return (struct str){blob->data, blob->len};
 }
+
+void blob_reader(const struct blob *blob, struct bytes_reader *ret)
+{
+    const struct str bytes = blob_bytes(blob);
+    const size_t skip = strlen(bytes.p) + 1;
+    must(skip <= bytes.len);
+    bytes_reader_init(ret, bytes.p + skip, bytes.len - skip);
+}

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "base/bytes.h"
 #include "base/str.h"
 
 #include <stddef.h>
@@ -14,3 +15,6 @@ struct blob *blob_new(const void *data, size_t len); /* one reference */
 struct blob *blob_ref(struct blob *blob);
 void blob_unref(struct blob *blob);
 struct str blob_bytes(const struct blob *blob); /* NULL gives no bytes */
+
+/* A reader for what follows the name in the blob of an object: the name stands first and ends with a 0. */
+void blob_reader(const struct blob *blob, struct bytes_reader *ret);

@@ -27,6 +27,7 @@
 #include "core/sched/order/view.h"
 #include "core/sched/pass_internal.h"
 #include "core/sched/place/claims.h"
+#include "core/sched/place/form_open.h"
 #include "core/sched/place/place.h"
 #include "core/sched/place/search.h"
 #include "core/sched/take/action.h"
@@ -101,27 +102,6 @@ static void asker_bound(const struct pass *pass, struct asker *asker)
     }
 }
 
-bool pass_bound_allows(const struct pass *pass, const struct asker *asker, uint32_t count)
-{
-    if (!asker->bounded) {
-        return true;
-    }
-    must(count > 0);
-    node_id after = {0};
-    const struct node *node;
-    while ((node = query_pool_node_next(pass->core, pass->pool->id, after)) != NULL) {
-        after = node->id;
-        struct space_room room;
-        struct space empty;
-        space_empty(node, &room, &empty);
-        if (fit_usable(node) && fit_count(&empty, asker->request, 1) == 1 &&
-            search_within(node, asker, count) == count) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Do the bounds of the task's accounts forbid its next instances, whatever room there is? */
 static bool gated(const struct pass *pass, const struct task *task, uint32_t count)
 {
@@ -137,7 +117,7 @@ static bool gated(const struct pass *pass, const struct task *task, uint32_t cou
         return true;
     }
     asker_bound(pass, &asker);
-    return !pass_bound_allows(pass, &asker, form_grouped(shape_form(shape)) ? 1 : count);
+    return !form_open_bound(&pass->trial, &asker, form_grouped(shape_form(shape)) ? 1 : count);
 }
 
 /* Does the cap of the task's user forbid its next instances? */
@@ -191,8 +171,8 @@ static enum outcome place_next(struct pass *pass, const struct task *task, struc
     if (!pass_keep_or_blocked(pass, asker, count) ||
         !place_chunk(&pass->trial, asker, count, &lane->index)) {
         pass_denied(pass, asker, count);
-        return pass_bound_allows(pass, asker, count) ? OUTCOME_BLOCKED
-                                                     : pass_outcome_bound(pass, task);
+        return form_open_bound(&pass->trial, asker, count) ? OUTCOME_BLOCKED
+                                                           : pass_outcome_bound(pass, task);
     }
     lane->added += count;
     pass->placed += count;

@@ -8,6 +8,7 @@
 #include "core/sched/order/tally.h"
 #include "core/sched/order/view.h"
 #include "core/sched/pass_internal.h"
+#include "core/sched/place/form_open.h"
 #include "core/sched/place/place.h"
 #include "core/sched/place/place_form.h"
 #include "core/state/capacity.h"
@@ -52,8 +53,8 @@ static enum outcome form_place(struct pass *pass, const struct task *task, struc
         !place_these(&pass->trial, asker, indices, count, to)) {
         lane->note->unproven |= asker->unproven;
         pass_denied(pass, asker, least);
-        return pass_bound_allows(pass, asker, least) ? OUTCOME_BLOCKED
-                                                     : pass_outcome_bound(pass, task);
+        return form_open_bound(&pass->trial, asker, least) ? OUTCOME_BLOCKED
+                                                           : pass_outcome_bound(pass, task);
     }
     lane->added += count;
     pass->placed += count;

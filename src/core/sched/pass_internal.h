@@ -72,10 +72,7 @@ void pass_denied(struct pass *pass, const struct asker *asker, uint32_t count);
 enum outcome pass_bounds(struct pass *pass, const struct task *task, const struct lane *lane,
                          const struct vector *amounts);
 
-/* Could some empty node take `count` instances within what the task's accounts may still take? False: free room would not help. */
-bool pass_bound_allows(const struct pass *pass, const struct asker *asker, uint32_t count);
-
-/* The outcome of a task for which pass_bound_allows() is false. */
+/* The outcome of a task for which form_open_bound() is false. */
 enum outcome pass_outcome_bound(const struct pass *pass, const struct task *task);
 
 /* Does a failure of the task hold for all tasks of its shape? False for a gang with a form that has places: these say in which

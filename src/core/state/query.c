@@ -21,15 +21,6 @@ static const char *blob_name(const struct blob *blob)
     return blob != NULL ? blob_bytes(blob).p : "";
 }
 
-/* A reader for what follows the name in a blob. */
-static void blob_reader(const struct blob *blob, struct bytes_reader *ret)
-{
-    struct str bytes = blob_bytes(blob);
-    size_t skip = strlen(bytes.p) + 1;
-    must(skip <= bytes.len);
-    bytes_reader_init(ret, bytes.p + skip, bytes.len - skip);
-}
-
 uint64_t query_seq(const struct core *core)
 {
     return core->seq;

@@ -65,10 +65,8 @@ void query_account_spec(const struct core *core, account_id id, struct arena *ar
 {
     const struct account *account = query_account(core, id);
     must(account != NULL);
-    struct str bytes = blob_bytes(account->text);
-    size_t skip = strlen(bytes.p) + 1;
     struct bytes_reader in;
-    bytes_reader_init(&in, bytes.p + skip, bytes.len - skip);
+    blob_reader(account->text, &in);
     spec_codec_account_decode(&in, arena, ret);
     must(bytes_reader_ok(&in));
     ret->parent = query_account_name(core, account->parent);

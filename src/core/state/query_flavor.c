@@ -47,10 +47,8 @@ void query_flavor_spec(const struct core *core, flavor_id id, struct arena *aren
 {
     const struct flavor *flavor = query_flavor(core, id);
     must(flavor != NULL);
-    const struct str bytes = blob_bytes(flavor->text);
-    const size_t skip = strlen(bytes.p) + 1;
     struct bytes_reader in;
-    bytes_reader_init(&in, bytes.p + skip, bytes.len - skip);
+    blob_reader(flavor->text, &in);
     spec_codec_flavor_decode(&in, arena, ret);
     must(bytes_reader_ok(&in));
 }

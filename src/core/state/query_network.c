@@ -49,10 +49,8 @@ void query_network_spec(const struct core *core, network_id id, struct arena *ar
 {
     const struct network *network = query_network(core, id);
     must(network != NULL);
-    const struct str bytes = blob_bytes(network->text);
-    const size_t skip = strlen(bytes.p) + 1;
     struct bytes_reader in;
-    bytes_reader_init(&in, bytes.p + skip, bytes.len - skip);
+    blob_reader(network->text, &in);
     spec_codec_network_decode(&in, arena, ret);
     must(bytes_reader_ok(&in));
 }

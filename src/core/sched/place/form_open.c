@@ -18,10 +18,12 @@
 #include "core/state/query.h"
 #include "core/state/state.h"
 
-/* Is there a node that would hold one instance if it were empty, and on which `count` instances stay within the accounts' bounds? */
-static bool node_allows(const struct trial *trial, const struct asker *asker, uint32_t count)
+bool form_open_bound(const struct trial *trial, const struct asker *asker, uint32_t count)
 {
-    must(asker->bounded); /* else every node allows every count */
+    if (!asker->bounded) {
+        return true;
+    }
+    must(count > 0);
     node_id after = {0};
     const struct node *node;
     while ((node = query_pool_node_next(trial->core, trial->pool, after)) != NULL) {
@@ -51,5 +53,5 @@ bool form_open(const struct trial *trial, const struct task *task, const uint32_
     struct asker asker = {.task = task, .request = query_task_request(core, task, indices[0])};
     asker.bounded = tally_left(&trial->tally, task, VIEW_NOW, &asker.left);
     const bool grouped = form_grouped(shape_form(query_task_shape(core, task->shape)));
-    return !asker.bounded || node_allows(trial, &asker, grouped ? 1 : count);
+    return form_open_bound(trial, &asker, grouped ? 1 : count);
 }

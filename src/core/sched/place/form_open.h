@@ -13,3 +13,7 @@
  * instances all are. */
 bool form_open(const struct trial *trial, const struct task *task, const uint32_t *indices,
                uint32_t count);
+
+/* Is there a node that would hold one instance if it were empty, and on which `count` instances stay within what the asker's accounts may
+ * still take? True for an asker without bounds. False: free room would not help. */
+bool form_open_bound(const struct trial *trial, const struct asker *asker, uint32_t count);
