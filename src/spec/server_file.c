@@ -202,36 +202,40 @@ static const struct field compat_fields[] = {
 
 /* ---- lists of things with names ---- */
 
-/* What a list declares: structs of `size` bytes, each with its name at `name_offset`. */
+/* A list of the file: structs of `size` bytes, each with its name at `name_offset`. */
 struct declared {
     const char *what;
     size_t size;
     size_t name_offset;
     field_fn read;
     enum account_kind kind; /* of departments and projects */
+    size_t list_offset;     /* in struct server_file */
+    size_t count_offset;
 };
-#define DECLARED(what, object, reader, kind)                                                       \
+
+enum { LIST_POOLS, LIST_FLAVORS, LIST_NETWORKS, LIST_DEPARTMENTS, LIST_PROJECTS };
+#define DECLARED(what, object, kind, list, count)                                                  \
     {                                                                                              \
-        what, sizeof(object), offsetof(object, name), reader, kind                                 \
+#what, sizeof(struct object), offsetof(struct object, name), object##_fields, kind,        \
+            IN_FILE(list), IN_FILE(count)                                                          \
     }
-static const struct declared pool_list = DECLARED("pool", struct pool_spec, pool_spec_fields, 0);
-static const struct declared flavor_list =
-    DECLARED("flavor", struct flavor_spec, flavor_spec_fields, 0);
-static const struct declared network_list =
-    DECLARED("network", struct network_spec, network_spec_fields, 0);
-static const struct declared department_list =
-    DECLARED("department", struct account_spec, account_spec_fields, ACCOUNT_DEPARTMENT);
-static const struct declared project_list =
-    DECLARED("project", struct account_spec, account_spec_fields, ACCOUNT_PROJECT);
+static const struct declared lists[] = {
+    [LIST_POOLS] = DECLARED(pool, pool_spec, 0, pools, pool_count),
+    [LIST_FLAVORS] = DECLARED(flavor, flavor_spec, 0, flavors, flavor_count),
+    [LIST_NETWORKS] = DECLARED(network, network_spec, 0, networks, network_count),
+    [LIST_DEPARTMENTS] =
+        DECLARED(department, account_spec, ACCOUNT_DEPARTMENT, departments, department_count),
+    [LIST_PROJECTS] = DECLARED(project, account_spec, ACCOUNT_PROJECT, projects, project_count),
+};
 
 /* Makes the defaults of an item, without a name. */
 static void declared_init(const struct declared *list, void *spec)
 {
-    if (list == &pool_list) {
+    if (list == &lists[LIST_POOLS]) {
         pool_spec_init(spec, NULL);
-    } else if (list == &flavor_list) {
+    } else if (list == &lists[LIST_FLAVORS]) {
         flavor_spec_init(spec);
-    } else if (list == &network_list) {
+    } else if (list == &lists[LIST_NETWORKS]) {
         network_spec_init(spec);
     } else {
         account_spec_init(spec, list->kind);
@@ -243,11 +247,12 @@ static const char *name_of(const struct declared *list, const void *spec)
     return *(const char *const *)((const char *)spec + list->name_offset);
 }
 
-/* Reads a list. NULL: the value is no such list. */
-static void *list_read(const struct doc_value *v, const struct declared *list, uint32_t *ret_count)
+/* Reads the list that the row's `min` numbers. */
+static void list_read(const struct doc_value *v, void *object)
 {
+    const struct declared *list = &lists[v->field->min];
     if (!fields_bounded(v, DOC_LIST, v->field->max, v->field->name, "")) {
-        return NULL;
+        return;
     }
     char *specs = arena_alloc(v->in->arena, list->size * (v->doc->count + 1));
     uint32_t count = 0;
@@ -265,38 +270,8 @@ static void *list_read(const struct doc_value *v, const struct declared *list, u
         }
         count++;
     }
-    *ret_count = count;
-    return specs;
-}
-
-static void pools_read(const struct doc_value *v, void *object)
-{
-    struct server_file *file = object;
-    file->pools = list_read(v, &pool_list, &file->pool_count);
-}
-
-static void flavors_read(const struct doc_value *v, void *object)
-{
-    struct server_file *file = object;
-    file->flavors = list_read(v, &flavor_list, &file->flavor_count);
-}
-
-static void networks_read(const struct doc_value *v, void *object)
-{
-    struct server_file *file = object;
-    file->networks = list_read(v, &network_list, &file->network_count);
-}
-
-static void departments_read(const struct doc_value *v, void *object)
-{
-    struct server_file *file = object;
-    file->departments = list_read(v, &department_list, &file->department_count);
-}
-
-static void projects_read(const struct doc_value *v, void *object)
-{
-    struct server_file *file = object;
-    file->projects = list_read(v, &project_list, &file->project_count);
+    memcpy((char *)object + list->list_offset, &specs, sizeof specs);
+    memcpy((char *)object + list->count_offset, &count, sizeof count);
 }
 
 static void quotas_read(const struct doc_value *v, void *object)
@@ -324,11 +299,14 @@ static const struct field server_fields[] = {
      .min = 1,
      .max = PATH_LEN_MAX},
     {.name = "defaults", .read = fields_inner, .inner = defaults_fields},
-    {.name = "pools", .read = pools_read, .max = POOLS_MAX},
-    {.name = "flavors", .read = flavors_read, .max = FLAVORS_MAX},
-    {.name = "networks", .read = networks_read, .max = NETWORKS_MAX},
-    {.name = "departments", .read = departments_read, .max = ACCOUNT_CHILDREN_MAX},
-    {.name = "projects", .read = projects_read, .max = ACCOUNT_CHILDREN_MAX},
+    {.name = "pools", .read = list_read, .min = LIST_POOLS, .max = POOLS_MAX},
+    {.name = "flavors", .read = list_read, .min = LIST_FLAVORS, .max = FLAVORS_MAX},
+    {.name = "networks", .read = list_read, .min = LIST_NETWORKS, .max = NETWORKS_MAX},
+    {.name = "departments",
+     .read = list_read,
+     .min = LIST_DEPARTMENTS,
+     .max = ACCOUNT_CHILDREN_MAX},
+    {.name = "projects", .read = list_read, .min = LIST_PROJECTS, .max = ACCOUNT_CHILDREN_MAX},
     {.name = "quotas", .read = quotas_read, .max = QUOTAS_MAX},
     {.name = "lost_after", .read = fields_duration, .offset = IN_FILE(lost_after_ms)},
     {.name = "retention", .read = fields_inner, .inner = retention_fields},

@@ -162,9 +162,9 @@ static void ghosts_write(struct map_writer *w, const struct map_json_ask *ask)
     json_out_end(w->j);
 }
 
-static void task_write(struct map_writer *w, task_id id)
+static void task_write(struct map_writer *w, uint64_t number)
 {
-    const struct task *task = query_task(w->core, id);
+    const struct task *task = query_task(w->core, (task_id){number});
     must(task != NULL); /* its instance holds a place */
     json_out_array(w->j);
     json_out_u64(w->j, task->id.v);
@@ -176,35 +176,31 @@ static void task_write(struct map_writer *w, task_id id)
     json_out_end(w->j);
 }
 
-static void names_write(struct map_writer *w)
+static void pool_write(struct map_writer *w, uint64_t number)
 {
-    struct json_out *j = w->j;
-    json_out_key(j, "tasks");
-    json_out_array(j);
-    for (size_t i = 0; i < w->tasks.numbers.count; i++) {
-        task_write(w, (task_id){w->tasks.numbers.at[i]});
+    json_out_text(w->j, query_pool_name(w->core, (pool_id){(uint32_t)number}));
+}
+
+static void user_write(struct map_writer *w, uint64_t number)
+{
+    json_out_text(w->j, query_usage_user_name(w->core, (user_id){(uint32_t)number}));
+}
+
+static void project_write(struct map_writer *w, uint64_t number)
+{
+    json_out_text(w->j, query_account_name(w->core, (account_id){(uint32_t)number}));
+}
+
+/* Writes what nodes and tasks refer to by its position. Writing the tasks adds users and projects, so the tasks come first. */
+static void seen_write(struct map_writer *w, const char *key, const struct seen *seen,
+                       void (*write)(struct map_writer *w, uint64_t number))
+{
+    json_out_key(w->j, key);
+    json_out_array(w->j);
+    for (size_t i = 0; i < seen->numbers.count; i++) {
+        write(w, seen->numbers.at[i]);
     }
-    json_out_end(j);
-    json_out_key(j, "pools");
-    json_out_array(j);
-    for (size_t i = 0; i < w->pools.numbers.count; i++) {
-        json_out_text(j, query_pool_name(w->core, (pool_id){(uint32_t)w->pools.numbers.at[i]}));
-    }
-    json_out_end(j);
-    json_out_key(j, "users");
-    json_out_array(j);
-    for (size_t i = 0; i < w->users.numbers.count; i++) {
-        json_out_text(j,
-                      query_usage_user_name(w->core, (user_id){(uint32_t)w->users.numbers.at[i]}));
-    }
-    json_out_end(j);
-    json_out_key(j, "projects");
-    json_out_array(j);
-    for (size_t i = 0; i < w->projects.numbers.count; i++) {
-        json_out_text(
-            j, query_account_name(w->core, (account_id){(uint32_t)w->projects.numbers.at[i]}));
-    }
-    json_out_end(j);
+    json_out_end(w->j);
 }
 
 void map_json(const struct core *core, const struct map_json_ask *ask, int64_t now_ms,
@@ -221,7 +217,10 @@ void map_json(const struct core *core, const struct map_json_ask *ask, int64_t n
     const uint32_t next = nodes_write(&w, ask);
     ghosts_write(&w, ask);
     gone_write(&w, ask);
-    names_write(&w);
+    seen_write(&w, "tasks", &w.tasks, task_write);
+    seen_write(&w, "pools", &w.pools, pool_write);
+    seen_write(&w, "users", &w.users, user_write);
+    seen_write(&w, "projects", &w.projects, project_write);
     json_out_put(&j, "next:%zu}", (size_t)next);
     seen_done(&w.pools);
     seen_done(&w.tasks);
