@@ -316,6 +316,27 @@ static void nodes_are_replaced_one_after_the_other(void **state)
     org_done(&org);
 }
 
+/* A locked node is not replaced. Where the newest node is locked the replacement ends behind the nodes before it. */
+static void a_replacement_ends_before_a_locked_last_node(void **state)
+{
+    (void)state;
+    struct org org;
+    three(&org);
+    assert_int_equal(edit(&org, launch(&org, 3)->node,
+                          (struct node_edit){.fields = NODE_EDIT_LOCK, .locked = true}),
+                     VERDICT_OK);
+    assert_int_equal(replace(&org, 1), VERDICT_OK);
+    for (unsigned i = 0; i < 6; i++) {
+        (void)turn(&org);
+    }
+    assert_int_equal(pool_of(&org)->replacement.begun, 2);
+    assert_string_equal(query_pool_replaced(pool_of(&org)), "all nodes are replaced");
+    assert_null(launch(&org, 1));
+    assert_null(launch(&org, 2));
+    assert_int_equal(state_of(&org, 3), LAUNCH_RUNNING);
+    org_done(&org);
+}
+
 static void no_more_nodes_leave_than_may_leave_at_once(void **state)
 {
     (void)state;
@@ -454,6 +475,7 @@ int main(void)
         cmocka_unit_test(a_node_that_leaves_can_be_resumed),
         cmocka_unit_test(a_drain_with_a_deadline_requeues_what_still_runs),
         cmocka_unit_test(nodes_are_replaced_one_after_the_other),
+        cmocka_unit_test(a_replacement_ends_before_a_locked_last_node),
         cmocka_unit_test(no_more_nodes_leave_than_may_leave_at_once),
         cmocka_unit_test(a_replacement_stops_when_the_provider_fails),
         cmocka_unit_test(a_node_out_of_service_is_replaced_after_a_while),
