@@ -82,5 +82,6 @@ bool pass_form_speaks(const struct shape *shape, const struct task *task, const 
 /* Places the next instances of a gang with a form. Each choice of instances is tried until one finds its places. */
 enum outcome pass_form_place(struct pass *pass, const struct task *task, struct lane *lane);
 
-/* If it is certain that all tasks which are left go on waiting, does what their turns would do. False: it is not certain. */
+/* Ends the turns early if it is certain that every task without a turn in this pass goes on waiting: does at once what these turns would
+ * do. False: it is not certain, and nothing was done. */
 bool pass_rest(struct pass *pass);

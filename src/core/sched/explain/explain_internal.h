@@ -38,7 +38,7 @@ struct explain_look {
     uint32_t able;           /* nodes that could hold one instance if nothing ran there */
     uint32_t able_up;        /* nodes of `able` that are usable */
     uint32_t holds_up;       /* places on usable nodes if nothing ran there, at most `count` */
-    uint32_t resume_fits;    /* free places on the draining node that has most of them */
+    uint32_t resume_fits;    /* free places on the draining node with the most free places */
     uint32_t away_fits;      /* free places on `away` */
     node_id
         away; /* of the other nodes that take no work, the one that has most free places; 0: none */
@@ -50,7 +50,8 @@ bool explain_node_next(const struct explain_look *look, struct okey *key, const 
 /* Of the nodes that take no work, notes the draining node and the other node that have the most free places for the task. */
 void explain_away_look(struct explain_look *look, const struct node *node);
 
-/* Keeps those that would give the task all its places, and names one in the reason of a task that waits for room. */
+/* Drops the noted nodes that would not give the task all its places, and names one of the others in the reason of a task that waits for
+ * room. */
 void explain_away_choose(struct explain_look *look);
 
 /* Another task that has a promised place in the pool, on the first node with such a promise; 0: there is none. */

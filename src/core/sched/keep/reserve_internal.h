@@ -84,5 +84,6 @@ struct reserve_chosen {
     uint32_t left; /* instances of the holder that find no place */
 };
 
-/* The best candidates for the holder's instances. With `whole`, none at all where there are too few. */
+/* The best candidates for the holder's instances. With `whole` the list is empty if the candidates do not have places for all
+ * instances. */
 struct reserve_chosen reserve_choice_make(const struct reserve_choice *choice, bool whole);

@@ -36,7 +36,7 @@ struct account_view {
     struct vector promised; /* sum of the guarantees of the children: account_promise() */
     struct vector limit;
     struct vector share;
-    struct vector allocatable; /* account_allocatable() */
+    struct vector allocatable; /* the larger of guarantee and share, at most the limit */
     struct vector allocated;
     struct vector fixed; /* the part of `allocated` that non-preemptible tasks hold */
 };
@@ -45,7 +45,7 @@ struct account_view {
 void account_allocatable_at(struct account_view *account, uint32_t dim);
 void account_allocatable(struct account_view *account);
 
-/* Sets `bound`. The parent's must be set. */
+/* Sets `account->bound`. The `bound` of the account's parent must be set before. */
 void account_bound(struct account_view *account);
 
 /* Adds the guarantee of `child` to the sum of guarantees that `parent` has promised to its children. */

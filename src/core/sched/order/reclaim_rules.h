@@ -67,8 +67,9 @@ bool reclaim_rules_by_guarantee(const struct claimant *claim, const struct accou
 
 /* What a set of victims takes from each account. */
 struct losses {
-    struct account_loss *at;             /* by account_view.index */
-    const struct account_view **touched; /* accounts that lost something, by their first loss */
+    struct account_loss *at; /* by account_view.index */
+    const struct account_view *
+        *touched; /* accounts that lost something, in the order of their first losses */
     uint32_t touched_count;
     const struct shares *
         tree; /* says who the siblings of an account are; NULL: no account has siblings that count */
@@ -98,7 +99,8 @@ struct vector reclaim_rules_remaining(const struct losses *losses,
 enum reclaim_rule reclaim_rules_take(const struct claimant *claim, struct losses *losses,
                                      const struct account_view *victim, const struct vector *piece);
 
-/* The piece taken last can only start again together with a larger piece that is lost, too. So the floor does not count it by itself. */
+/* Leaves the piece taken last out of `losses->pieces`: its instances can start again only together with a larger piece, which is lost,
+ * too, and is counted. */
 void reclaim_rules_joined(struct losses *losses);
 
 /* Does the guarantee of `giver` shield this work, while `giver` holds `rest`? The work fits the guarantee beside `rest`. Where `giver`

@@ -325,7 +325,7 @@ int64_t shares_of(const struct core *core, account_id account, pool_id pool, uin
 
 /* What an account shows as its share. */
 struct shown_share {
-    int64_t can;   /* its share, of a department at most what the accounts below can use */
+    int64_t can; /* the account's share; of a department at most what the accounts below can use */
     int64_t below; /* sum of `can` over the children */
     int64_t given; /* sum of `can` over the children that were served already */
     int64_t gets;

@@ -15,10 +15,10 @@
 /* The first node that takes `count` instances of the asker. NULL: there is no such node. */
 const struct node *search_first(struct overlay *overlay, const struct asker *asker, uint32_t count);
 
-/* The largest number of instances, at most `max`, that a single node takes. */
+/* How many instances of the asker the node takes that takes most, counted up to `max`. */
 uint32_t search_most(struct overlay *overlay, const struct asker *asker, uint32_t max);
 
-/* The number of instances, at most `max`, that all nodes together take. */
+/* How many instances of the asker all nodes together take, counted up to `max`. */
 uint32_t search_total(struct overlay *overlay, const struct asker *asker, uint32_t max);
 
 /* The next node by id behind `after` that has exactly `free` free of the request's measure and takes `count` instances. NULL: none of

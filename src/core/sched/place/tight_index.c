@@ -286,7 +286,7 @@ static void note_hand(struct tight_index *index, const struct node *node, node_i
     }
 }
 
-/* Looks at the nodes that waited for a search in this pool. */
+/* Renews the profiles of the nodes that note_hand() left for the next search in this pool. */
 static void waiting_renew(const struct looking *looking)
 {
     struct tight_index *index = looking->index;

@@ -224,7 +224,7 @@ static bool leaving_left(struct floor_search *search, const struct task *task, u
                                   &search->payer->allocated, &work);
 }
 
-/* Asks for the instances that earlier decisions of this trial evict. */
+/* Asks leaving_left() for each instance that earlier decisions of this trial evict. False: one of the answers is no. */
 static bool evicted_left(struct floor_search *search)
 {
     const struct trial *trial = search->solve->trial;

@@ -32,10 +32,11 @@ struct node_search {
     const struct account_view *first; /* gives before other accounts; NULL: no account does */
     struct solve_choice *choices;     /* one for each node on which pieces make room */
     uint32_t count;                   /* of the choices */
-    uint32_t look_max; /* how many nodes are looked at; room of `choices` and `seen` */
-    uint32_t refused;  /* how many choices are refused */
-    uint64_t more;     /* the sum of `more` over the choices that are not refused */
-    node_id *seen;     /* the nodes looked at */
+    uint32_t
+        look_max; /* at most so many nodes are looked at: the length of `choices` and of `seen` */
+    uint32_t refused; /* how many choices are refused */
+    uint64_t more;    /* the sum of `more` over the choices that are not refused */
+    node_id *seen;    /* the nodes looked at */
     uint32_t seen_count;
     uint64_t *work;
 };

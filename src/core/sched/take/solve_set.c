@@ -443,7 +443,8 @@ static bool set_do(struct solve *solve)
     for (uint32_t i = 0; i < solve->grown_count && done; i++) {
         solve->grown[i].piece->taken |= solve->grown[i].fate != FATE_KEPT;
     }
-    solve->idle_known = solve->idle_known && done; /* place_again() has counted its places */
+    solve->idle_known = solve->idle_known &&
+                        done; /* still true: place_again() has counted the places that it took */
     return done;
 }
 
