@@ -338,7 +338,19 @@ static void quotas_extra(struct planner *planner, bool prune)
     }
 }
 
-/* Of the departments those below come first, which are newer or were moved: several rounds. */
+/* Plans to delete an object that the file does not name. `change` has the kind, the name, the tasks and the input. */
+static void object_extra(struct planner *planner, struct config_change change, bool prune,
+                         bool again)
+{
+    if (named(planner, change.kind, change.name, "")) {
+        return;
+    }
+    change.deed = CONFIG_DELETE;
+    change.name = arena_str(planner->arena, change.name);
+    (void)extra_take(planner, &change, prune, again);
+}
+
+/* A department is deleted after the departments below it, which are newer or were moved: this takes several rounds. */
 static void accounts_extra(struct planner *planner, enum account_kind kind, bool prune)
 {
     const uint32_t rounds = prune && kind == ACCOUNT_DEPARTMENT ? ACCOUNT_DEPTH_MAX : 1;
@@ -346,15 +358,13 @@ static void accounts_extra(struct planner *planner, enum account_kind kind, bool
         const struct account *account = query_account_next(planner->copy, (account_id){0});
         while (account != NULL) {
             const account_id id = account->id;
-            const char *name = query_account_name(planner->copy, id);
-            if (account->kind == kind && !named(planner, names_account_kind(kind), name, "")) {
-                struct config_change change = {.deed = CONFIG_DELETE,
-                                               .kind = names_account_kind(kind),
-                                               .name = arena_str(planner->arena, name),
-                                               .tasks = account->task_count};
-                change.input =
-                    (struct input){.type = INPUT_ACCOUNT_DELETE, .account = {.account = id}};
-                (void)extra_take(planner, &change, prune, round < rounds);
+            if (account->kind == kind) {
+                const struct config_change change = {
+                    .kind = names_account_kind(kind),
+                    .name = query_account_name(planner->copy, id),
+                    .tasks = account->task_count,
+                    .input = {.type = INPUT_ACCOUNT_DELETE, .account = {.account = id}}};
+                object_extra(planner, change, prune, round < rounds);
             }
             account = query_account_next(planner->copy, id);
         }
@@ -366,14 +376,13 @@ static void pools_extra(struct planner *planner, bool prune)
     const struct pool *pool = query_pool_next(planner->copy, (pool_id){0});
     while (pool != NULL) {
         const pool_id id = pool->id;
-        const char *name = query_pool_name(planner->copy, id);
-        if (pool_has_tasks(pool) && !named(planner, "pool", name, "")) {
-            struct config_change change = {.deed = CONFIG_DELETE,
-                                           .kind = "pool",
-                                           .name = arena_str(planner->arena, name),
-                                           .tasks = pool->task_count};
-            change.input = (struct input){.type = INPUT_POOL_DELETE, .pool = {.pool = id}};
-            (void)extra_take(planner, &change, prune, false);
+        if (pool_has_tasks(pool)) {
+            const struct config_change change = {
+                .kind = "pool",
+                .name = query_pool_name(planner->copy, id),
+                .tasks = pool->task_count,
+                .input = {.type = INPUT_POOL_DELETE, .pool = {.pool = id}}};
+            object_extra(planner, change, prune, false);
         }
         pool = query_pool_next(planner->copy, id);
     }
@@ -384,13 +393,11 @@ static void flavors_extra(struct planner *planner, bool prune)
     const struct flavor *flavor = query_flavor_next(planner->copy, (flavor_id){0});
     while (flavor != NULL) {
         const flavor_id id = flavor->id;
-        const char *name = query_flavor_name(planner->copy, id);
-        if (!named(planner, "flavor", name, "")) {
-            struct config_change change = {
-                .deed = CONFIG_DELETE, .kind = "flavor", .name = arena_str(planner->arena, name)};
-            change.input = (struct input){.type = INPUT_FLAVOR_DELETE, .flavor = {.flavor = id}};
-            (void)extra_take(planner, &change, prune, false);
-        }
+        const struct config_change change = {
+            .kind = "flavor",
+            .name = query_flavor_name(planner->copy, id),
+            .input = {.type = INPUT_FLAVOR_DELETE, .flavor = {.flavor = id}}};
+        object_extra(planner, change, prune, false);
         flavor = query_flavor_next(planner->copy, id);
     }
 }
@@ -400,13 +407,11 @@ static void networks_extra(struct planner *planner, bool prune)
     const struct network *network = query_network_next(planner->copy, (network_id){0});
     while (network != NULL) {
         const network_id id = network->id;
-        const char *name = query_network_name(planner->copy, id);
-        if (!named(planner, "network", name, "")) {
-            struct config_change change = {
-                .deed = CONFIG_DELETE, .kind = "network", .name = arena_str(planner->arena, name)};
-            change.input = (struct input){.type = INPUT_NETWORK_DELETE, .network = {.network = id}};
-            (void)extra_take(planner, &change, prune, false);
-        }
+        const struct config_change change = {
+            .kind = "network",
+            .name = query_network_name(planner->copy, id),
+            .input = {.type = INPUT_NETWORK_DELETE, .network = {.network = id}}};
+        object_extra(planner, change, prune, false);
         network = query_network_next(planner->copy, id);
     }
 }

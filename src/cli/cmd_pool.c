@@ -303,23 +303,14 @@ static bool history_json(const struct cli *cli, struct json_out *j)
     return any;
 }
 
-/* Writes "scheduler":{…} from the flags; false: no flag was given. */
-static bool scheduler_json(const struct cli *cli, struct json_out *j)
+/* Writes the fields of a group as "key":{…} from the flags; false: no flag was given. */
+static bool group_json(const struct cli *cli, struct json_out *j, const char *key,
+                       enum object_group group)
 {
-    json_out_key(j, "scheduler");
+    json_out_key(j, key);
     json_out_object(j);
-    bool any = object_args_json(&cli->args, object_args_pool, GROUP_SCHEDULER, j);
-    any |= history_json(cli, j);
-    json_out_end(j);
-    return any;
-}
-
-/* Writes "provider":{…} from the flags; false: no flag was given. */
-static bool provider_json(const struct cli *cli, struct json_out *j)
-{
-    json_out_key(j, "provider");
-    json_out_object(j);
-    const bool any = object_args_json(&cli->args, object_args_pool, GROUP_PROVIDER, j);
+    bool any = object_args_json(&cli->args, object_args_pool, group, j);
+    any |= group == GROUP_SCHEDULER && history_json(cli, j);
     json_out_end(j);
     return any;
 }
@@ -370,8 +361,8 @@ static bool pool_json(const struct cli *cli, struct json_out *j)
     any |= list_json(cli, j, "selector", "none");
     any |= list_json(cli, j, "for", "none");
     any |= slots_json(cli, j);
-    any |= provider_json(cli, j);
-    return scheduler_json(cli, j) || any;
+    any |= group_json(cli, j, "provider", GROUP_PROVIDER);
+    return group_json(cli, j, "scheduler", GROUP_SCHEDULER) || any;
 }
 
 /* Changes a pool that exists. A change that stops tasks is confirmed first. With --dry-run only says what it would do. */

@@ -10,6 +10,17 @@
 enum { MS_PER_HOUR = 3600 * 1000 };
 
 /* Writes seconds as a decimal number. */
+/* Writes an amount; null: a negative one is not known. */
+static void kv_known_milli(struct json_out *j, const char *key, int64_t milli)
+{
+    json_out_key(j, key);
+    if (milli < 0) {
+        json_out_null(j);
+    } else {
+        json_out_milli(j, milli);
+    }
+}
+
 static void kv_seconds(struct json_out *j, const char *key, int64_t ms)
 {
     json_out_kv_milli(j, key, ms);
@@ -153,12 +164,7 @@ static void accounts_json(struct json_out *j, const struct result *result)
         json_out_object(j);
         json_out_kv_text(j, "name", account->name);
         json_out_kv_milli(j, "slots_mean", account->held_mean_milli);
-        json_out_key(j, "guaranteed");
-        if (account->guaranteed_milli < 0) {
-            json_out_null(j);
-        } else {
-            json_out_milli(j, account->guaranteed_milli);
-        }
+        kv_known_milli(j, "guaranteed", account->guaranteed_milli);
         json_out_kv_milli(j, "shortfall_max", account->shortfall_milli);
         kv_seconds(j, "shortfall_time", account->shortfall_ms);
         kv_seconds(j, "shortfall_longest", account->shortfall_longest_ms);
@@ -186,12 +192,7 @@ static void pools_json(struct json_out *j, const struct result *result)
         json_out_kv_text(j, "name", pool->name);
         json_out_kv_milli(j, "slots_mean", pool->capacity_milli);
         json_out_kv_milli(j, "allocated_mean", pool->allocated_milli);
-        json_out_key(j, "fragmented_mean");
-        if (pool->fragmented_milli < 0) {
-            json_out_null(j);
-        } else {
-            json_out_milli(j, pool->fragmented_milli);
-        }
+        kv_known_milli(j, "fragmented_mean", pool->fragmented_milli);
         spread_json(j, "wait", &pool->wait);
         spread_json(j, "completion", &pool->completion);
         spread_json(j, "slowdown", &pool->slowdown);
