@@ -5,47 +5,51 @@
 
 #include "spec/account_spec.h"
 
-static void accounts_read(const struct doc_value *v, enum account_kind kind,
-                          struct scenario *scenario)
+static enum err account_read(const struct doc_value *item, enum account_kind kind,
+                             struct scenario *scenario, struct error *e)
 {
-    if (!scenario_file_list(v)) {
-        return;
+    struct account_spec spec;
+    enum err r = account_spec_read(item->doc, kind, item->in->arena, &spec, e);
+    if (r == ERR_OK) {
+        vec_push(&scenario->accounts, spec);
     }
-    for (struct doc_value item = fields_first(v); item.doc != NULL; fields_next(&item)) {
-        struct account_spec spec;
-        struct error e;
-        if (account_spec_read(item.doc, kind, v->in->arena, &spec, &e) != ERR_OK) {
-            scenario_file_problem(&item, &e);
-        } else {
-            vec_push(&scenario->accounts, spec);
-        }
+    return r;
+}
+
+static enum err department_read(const struct doc_value *item, struct scenario *scenario,
+                                struct error *e)
+{
+    return account_read(item, ACCOUNT_DEPARTMENT, scenario, e);
+}
+
+static enum err project_read(const struct doc_value *item, struct scenario *scenario,
+                             struct error *e)
+{
+    return account_read(item, ACCOUNT_PROJECT, scenario, e);
+}
+
+static enum err quota_read(const struct doc_value *item, struct scenario *scenario, struct error *e)
+{
+    struct quota_body *body = arena_new(item->in->arena, struct quota_body, 1);
+    quota_spec_body_init(body);
+    enum err r = quota_spec_body_read(item->doc, item->in->arena, body, e);
+    if (r == ERR_OK) {
+        vec_push(&scenario->quotas, body);
     }
+    return r;
 }
 
 void scenario_accounts_departments(const struct doc_value *v, void *object)
 {
-    accounts_read(v, ACCOUNT_DEPARTMENT, ((struct scenario_draft *)object)->scenario);
+    scenario_file_objects(v, object, department_read);
 }
 
 void scenario_accounts_projects(const struct doc_value *v, void *object)
 {
-    accounts_read(v, ACCOUNT_PROJECT, ((struct scenario_draft *)object)->scenario);
+    scenario_file_objects(v, object, project_read);
 }
 
 void scenario_accounts_quotas(const struct doc_value *v, void *object)
 {
-    struct scenario *scenario = ((struct scenario_draft *)object)->scenario;
-    if (!scenario_file_list(v)) {
-        return;
-    }
-    for (struct doc_value item = fields_first(v); item.doc != NULL; fields_next(&item)) {
-        struct quota_body *body = arena_new(v->in->arena, struct quota_body, 1);
-        struct error e;
-        quota_spec_body_init(body);
-        if (quota_spec_body_read(item.doc, v->in->arena, body, &e) != ERR_OK) {
-            scenario_file_problem(&item, &e);
-        } else {
-            vec_push(&scenario->quotas, body);
-        }
-    }
+    scenario_file_objects(v, object, quota_read);
 }

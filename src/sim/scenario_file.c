@@ -52,38 +52,49 @@ bool scenario_file_list(const struct doc_value *v)
     return v->doc->kind == DOC_LIST;
 }
 
-static void pools_read(const struct doc_value *v, void *object)
+void scenario_file_objects(const struct doc_value *v, void *object, scenario_read_fn read)
 {
     struct scenario_draft *draft = object;
     if (!scenario_file_list(v)) {
         return;
     }
     for (struct doc_value item = fields_first(v); item.doc != NULL; fields_next(&item)) {
-        struct pool_spec spec;
         struct error e;
-        if (pool_spec_read(item.doc, v->in->arena, &spec, &e) != ERR_OK) {
+        if (read(&item, draft->scenario, &e) != ERR_OK) {
             scenario_file_problem(&item, &e);
-        } else {
-            vec_push(&draft->scenario->pools, spec);
         }
     }
 }
 
+static enum err pool_read(const struct doc_value *item, struct scenario *scenario, struct error *e)
+{
+    struct pool_spec spec;
+    enum err r = pool_spec_read(item->doc, item->in->arena, &spec, e);
+    if (r == ERR_OK) {
+        vec_push(&scenario->pools, spec);
+    }
+    return r;
+}
+
+static void pools_read(const struct doc_value *v, void *object)
+{
+    scenario_file_objects(v, object, pool_read);
+}
+
+static enum err flavor_read(const struct doc_value *item, struct scenario *scenario,
+                            struct error *e)
+{
+    struct flavor_spec spec;
+    enum err r = flavor_spec_read(item->doc, item->in->arena, &spec, e);
+    if (r == ERR_OK) {
+        vec_push(&scenario->flavors, spec);
+    }
+    return r;
+}
+
 static void flavors_read(const struct doc_value *v, void *object)
 {
-    struct scenario_draft *draft = object;
-    if (!scenario_file_list(v)) {
-        return;
-    }
-    for (struct doc_value item = fields_first(v); item.doc != NULL; fields_next(&item)) {
-        struct flavor_spec spec;
-        struct error e;
-        if (flavor_spec_read(item.doc, v->in->arena, &spec, &e) != ERR_OK) {
-            scenario_file_problem(&item, &e);
-        } else {
-            vec_push(&draft->scenario->flavors, spec);
-        }
-    }
+    scenario_file_objects(v, object, flavor_read);
 }
 
 static void market_field_read(const struct doc_value *v, void *object)

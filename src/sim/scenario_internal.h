@@ -33,3 +33,9 @@ void scenario_file_problem(const struct doc_value *v, const struct error *e);
 
 /* True when the value is a list; false: a problem was noted. */
 bool scenario_file_list(const struct doc_value *v);
+
+/* Reads a list of objects: `read` adds one of them to the scenario. `object` is the draft. An object that is wrong becomes a problem of
+ * its place in the file. */
+typedef enum err (*scenario_read_fn)(const struct doc_value *item, struct scenario *scenario,
+                                     struct error *e);
+void scenario_file_objects(const struct doc_value *v, void *object, scenario_read_fn read);
