@@ -2,6 +2,7 @@
 #include "agent/able.h"
 
 #include "agent/box_image.h"
+#include "agent/tasklink.h"
 #include "base/log.h"
 #include "core/model/label.h"
 #include "core/model/limits.h"
@@ -31,6 +32,11 @@ void able_labels(const struct agent_options *options, struct arena *arena, struc
     }
     if (tasknet_able(&e) == ERR_OK) {
         label_add(LABEL_NETWORKS, arena, node);
+        if (tasklink_able(&e) == ERR_OK) {
+            label_add(LABEL_OUTBOUND, arena, node);
+        } else {
+            log_info("networks have no way out on this node", kv_error(&e));
+        }
     } else {
         log_info("tasks share the node's network", kv_error(&e));
     }

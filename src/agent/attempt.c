@@ -256,10 +256,10 @@ static void run(struct attempt *attempt, const struct start_order *order)
 {
     struct supervisor *sup = attempt->sup;
     struct error e;
-    enum err r = attempt_place_take(attempt, order->network, &e);
+    enum err r = attempt_place_take(attempt, order, &e);
     if (r != ERR_OK) {
         upkeep_look(sup); /* makes anew what somebody removed */
-        r = attempt_place_take(attempt, order->network, &e);
+        r = attempt_place_take(attempt, order, &e);
     }
     if (r != ERR_OK) {
         start_lost(attempt, e.text);

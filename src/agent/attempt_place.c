@@ -55,7 +55,8 @@ static must_use enum err user_take(struct attempt *attempt, uid_t *ret_uid, stru
 
 /* Takes the attempt's job directory, its network ("": the node's own) and, where each task has a user of its own, its
  * user. */
-must_use enum err attempt_place_take(struct attempt *attempt, const char *network, struct error *e)
+must_use enum err attempt_place_take(struct attempt *attempt, const struct start_order *order,
+                                     struct error *e)
 {
     struct supervisor *sup = attempt->sup;
     char dir[AGENT_PATH_MAX];
@@ -65,8 +66,8 @@ must_use enum err attempt_place_take(struct attempt *attempt, const char *networ
     if (r != ERR_OK) {
         return r;
     }
-    if (network[0] != '\0') {
-        r = tasknet_take(sup->networks, network, &attempt->network, e);
+    if (order->network[0] != '\0') {
+        r = tasknet_take(sup->networks, order->network, order->outbound, &attempt->network, e);
     }
     r = r == ERR_OK && sup->uids != NULL ? user_take(attempt, &uid, e) : r;
     if (r != ERR_OK) {

@@ -7,9 +7,11 @@
 #include "base/fail.h"
 
 struct attempt;
+struct start_order;
 
 /* Takes the attempt's job directory and, where each task has a user of its own, its user. */
-must_use enum err attempt_place_take(struct attempt *attempt, const char *network, struct error *e);
+must_use enum err attempt_place_take(struct attempt *attempt, const struct start_order *order,
+                                     struct error *e);
 void attempt_place_give(struct attempt *attempt);
 
 /* The account that runs the attempt: one for all tasks, or the task's own. Lives in the arena or in the

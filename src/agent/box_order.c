@@ -39,7 +39,9 @@ must_use bool box_order_ready(struct agent *agent, const struct agent_start *sta
     if (agent->supervisor == NULL || keeper_closing(agent)) {
         return true;
     }
-    if (network && agent->supervisor_version < FRAME_VERSION_NETWORKS) {
+    const bool out = start->outbound != NULL && start->outbound[0] != '\0';
+    if (network &&
+        agent->supervisor_version < (out ? FRAME_VERSION_OUTBOUND : FRAME_VERSION_NETWORKS)) {
         log_error("an older supervisor would start a task in the wrong network");
         reporter_tell(agent->reporter, AGENT_LOST, &start->key, "");
         return false;

@@ -28,7 +28,13 @@ static struct spool_position position_get(struct bytes_reader *in)
 
 /* The members of START since version 3: pairs of a number and a text, in any order. A supervisor
  * skips numbers that it does not know. */
-enum start_tag { START_CPU = 1, START_CPU_LIMIT = 2, START_MEMORY_LIMIT = 3, START_NETWORK = 4 };
+enum start_tag {
+    START_CPU = 1,
+    START_CPU_LIMIT = 2,
+    START_MEMORY_LIMIT = 3,
+    START_NETWORK = 4,
+    START_OUTBOUND = 5,
+};
 enum { START_TAGS_MAX = 64 };
 
 static void tag_u64_put(struct buf *out, enum start_tag tag, uint64_t value)
@@ -43,9 +49,11 @@ static void tag_u64_put(struct buf *out, enum start_tag tag, uint64_t value)
 
 static void tags_put(struct buf *out, const struct start_order *order)
 {
-    bytes_put_u64(out, 4);
+    bytes_put_u64(out, 5);
     bytes_put_u64(out, START_NETWORK);
     bytes_put_text(out, order->network == NULL ? "" : order->network);
+    bytes_put_u64(out, START_OUTBOUND);
+    bytes_put_text(out, order->outbound == NULL ? "" : order->outbound);
     tag_u64_put(out, START_CPU, order->cpu_milli);
     tag_u64_put(out, START_CPU_LIMIT, order->cpu_limit_milli);
     tag_u64_put(out, START_MEMORY_LIMIT, order->memory_limit);
@@ -63,6 +71,7 @@ static uint64_t tag_u64_get(struct bytes_reader *in, struct str value)
 static void tags_get(struct bytes_reader *in, struct arena *arena, struct start_order *order)
 {
     order->network = "";
+    order->outbound = "";
     const uint64_t count = in->left > 0 ? bytes_get_max(in, START_TAGS_MAX) : 0;
     for (uint64_t i = 0; i < count && !in->bad; i++) {
         const uint64_t tag = bytes_get_u64(in);
@@ -75,6 +84,8 @@ static void tags_get(struct bytes_reader *in, struct arena *arena, struct start_
             order->memory_limit = tag_u64_get(in, value);
         } else if (tag == START_NETWORK) {
             order->network = arena_strn(arena, value.p, value.len);
+        } else if (tag == START_OUTBOUND) {
+            order->outbound = arena_strn(arena, value.p, value.len);
         }
     }
 }

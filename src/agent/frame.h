@@ -13,8 +13,9 @@
 
 /* Version 2 has TROUBLE, RENEW and BYE. An agent also speaks to a supervisor of version 1. */
 /* Version 3: HELLO says what the node can limit; START has more members (start_put() in frame.c); USE. */
-enum { FRAME_VERSION_MIN = 1, FRAME_VERSION = 4, FRAME_HEAD_LEN = 4 };
+enum { FRAME_VERSION_MIN = 1, FRAME_VERSION = 5, FRAME_HEAD_LEN = 4 };
 enum { FRAME_VERSION_BYE = 2, FRAME_VERSION_LIMITS = 3, FRAME_VERSION_NETWORKS = 4 };
+enum { FRAME_VERSION_OUTBOUND = 5 };
 
 enum frame_type {
     FRAME_NONE,
@@ -58,6 +59,7 @@ struct start_order {
     uint64_t cpu_limit_milli; /* 0: no limit */
     uint64_t memory_limit;    /* bytes; 0: no limit */
     const char *network;      /* since version 4: what tasknet.h calls it; "": the node's own */
+    const char *outbound;     /* since version 5: the range of a network with a way out; "": none */
 };
 
 /* What an attempt uses. */

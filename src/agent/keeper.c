@@ -430,6 +430,7 @@ void keeper_start(struct agent *agent, const struct agent_start *start)
                                     .master_addr = start->master_addr,
                                     .master_port = start->master_port,
                                     .network = network,
+                                    .outbound = start->outbound,
                                     .output_max = start->output_max,
                                     .cpu_milli = (uint64_t)start->cpu_milli,
                                     .cpu_limit_milli = (uint64_t)start->cpu_limit_milli,

@@ -258,7 +258,7 @@ static must_use enum err supervisor_init(struct supervisor *sup,
         return r;
     }
     sup->cgroups = cgroup_new(sup->dir, sup->hex);
-    sup->networks = tasknet_new();
+    sup->networks = tasknet_new(sup->dir);
     sup->task_pids = options->task_pids > 0 ? (uint64_t)options->task_pids : TASK_PIDS_MAX;
     sup->disk = disk_watch_new((uint64_t)options->task_disk);
     loop_turn_end(sup->loop, turn_end, sup);

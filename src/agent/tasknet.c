@@ -2,6 +2,9 @@
  * the wrong place from then on, so this ends the process. SPDX-License-Identifier: Apache-2.0 */
 #include "agent/tasknet.h"
 
+#include "agent/tasklink.h"
+#include "base/arena.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/must.h"
 #include "base/vec.h"
@@ -17,24 +20,72 @@
 #include <unistd.h>
 
 #define OWN_NETWORK "/proc/thread-self/ns/net"
+#define MARK_NAME "outbound"
+
+enum { SWEEPS_MAX = 30 };
 
 struct tasknet {
     char *name;
     int fd;
     unsigned users;
+    struct tasklink link; /* its claim is -1: no way out */
 };
 
 struct tasknets {
     VEC(struct tasknet *) list;
+    char *mark;          /* the path of the file that says that there may be rules */
+    unsigned sweeps;     /* how often to look yet for rules that a killed supervisor left */
+    unsigned link_count; /* networks with a way out */
 };
 
-struct tasknets *tasknet_new(void)
+struct tasknets *tasknet_new(const char *dir)
 {
-    return xcalloc(1, sizeof(struct tasknets));
+    struct tasknets *nets = xcalloc(1, sizeof *nets);
+    struct arena arena;
+    arena_init(&arena);
+    nets->mark = xstrdup(arena_fmt(&arena, "%s/" MARK_NAME, dir));
+    arena_done(&arena);
+    nets->sweeps = access(nets->mark, F_OK) == 0 ? SWEEPS_MAX : 0;
+    return nets;
 }
 
-static void net_free(struct tasknet *net)
+void tasknet_upkeep(struct tasknets *nets)
 {
+    struct error e;
+    bool others;
+    if (nets->sweeps == 0) {
+        return;
+    }
+    nets->sweeps--;
+    if (taskfence_sweep(&others, &e) != ERR_OK) {
+        log_warn("rules of a network's way out may be left", kv_error(&e));
+    } else if (!others && nets->link_count == 0) {
+        nets->sweeps = 0;
+        (void)unlink(nets->mark);
+    }
+}
+
+static must_use enum err link_make(struct tasknets *nets, struct tasknet *net, const char *range,
+                                   struct error *e)
+{
+    const int mark = open(nets->mark, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    if (mark < 0) {
+        return fail_errno(e, ERR_IO, errno, "cannot write '%s'", nets->mark);
+    }
+    (void)close(mark);
+    const enum err r = tasklink_open(net->fd, range, &net->link, e);
+    nets->link_count += r == ERR_OK;
+    return r;
+}
+
+static void net_free(struct tasknets *nets, struct tasknet *net)
+{
+    if (net->link.claim >= 0) {
+        nets->link_count--;
+        if (tasklink_close(&net->link) && nets->link_count == 0 && nets->sweeps == 0) {
+            (void)unlink(nets->mark);
+        }
+    }
     (void)close(net->fd);
     free(net->name);
     free(net);
@@ -46,9 +97,10 @@ void tasknet_free(struct tasknets *nets)
         return;
     }
     for (size_t i = 0; i < nets->list.count; i++) {
-        net_free(nets->list.at[i]);
+        net_free(nets, nets->list.at[i]);
     }
     vec_done(&nets->list);
+    free(nets->mark);
     free(nets);
 }
 
@@ -101,8 +153,8 @@ must_use enum err tasknet_able(struct error *e)
     return r;
 }
 
-must_use enum err tasknet_take(struct tasknets *nets, const char *name, struct tasknet **ret,
-                               struct error *e)
+must_use enum err tasknet_take(struct tasknets *nets, const char *name, const char *range,
+                               struct tasknet **ret, struct error *e)
 {
     for (size_t i = 0; i < nets->list.count; i++) {
         if (strcmp(nets->list.at[i]->name, name) == 0) {
@@ -112,12 +164,17 @@ must_use enum err tasknet_take(struct tasknets *nets, const char *name, struct t
         }
     }
     int fd;
-    const enum err r = make(&fd, e);
+    enum err r = make(&fd, e);
     if (r != ERR_OK) {
         return r;
     }
     struct tasknet *net = xcalloc(1, sizeof *net);
-    *net = (struct tasknet){.name = xstrdup(name), .fd = fd, .users = 1};
+    *net = (struct tasknet){.name = xstrdup(name), .fd = fd, .users = 1, .link = {.claim = -1}};
+    r = range[0] != '\0' ? link_make(nets, net, range, e) : ERR_OK;
+    if (r != ERR_OK) {
+        net_free(nets, net);
+        return r;
+    }
     vec_push(&nets->list, net);
     *ret = net;
     return ERR_OK;
@@ -138,7 +195,7 @@ void tasknet_give(struct tasknets *nets, struct tasknet *net)
             break;
         }
     }
-    net_free(net);
+    net_free(nets, net);
 }
 
 int tasknet_fd(const struct tasknet *net)

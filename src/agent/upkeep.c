@@ -8,6 +8,7 @@
 #include "agent/door.h"
 #include "agent/link.h"
 #include "agent/supervisor_internal.h"
+#include "agent/tasknet.h"
 #include "base/log.h"
 #include "base/str.h"
 
@@ -140,6 +141,7 @@ static void round_due(void *ctx)
     }
     upkeep_look(sup);
     files_sweep(sup);
+    tasknet_upkeep(sup->networks);
     loop_timer_set(sup->upkeep_timer, loop_now_ms(sup->loop) + UPKEEP_MS);
 }
 

@@ -7,6 +7,7 @@
 #include "base/must.h"
 #include "core/model/limits.h"
 #include "core/model/names.h"
+#include "core/model/network.h"
 #include "wire/attempt_key.h"
 #include "wire/record_json.h"
 
@@ -206,6 +207,7 @@ static const struct record_table order_tables[] = {
         RECORD_JSON_ROW(agent_order, start.network, "network", TEXT, 0, NAME_LEN_MAX, .sparse = true),
         RECORD_JSON_ROW(agent_order, start.project, "project", TEXT, 0, NAME_LEN_MAX, .sparse = true),
         RECORD_JSON_ROW(agent_order, start.user, "user", TEXT, 0, TEXT_LEN_MAX, .sparse = true),
+        RECORD_JSON_ROW(agent_order, start.outbound, "outbound", TEXT, 0, NETWORK_RANGE_LEN_MAX, .sparse = true),
         RECORD_JSON_ROW(agent_order, start.grace_ms, "grace_ms", MS, 0, AMOUNT_MS_MAX, .otherwise = GRACE_MS_DEFAULT),
         RECORD_JSON_ROW(agent_order, start.output_max, "output_max", UINT, 0, INT64_MAX, .otherwise = INT64_MAX),
         RECORD_JSON_ROW(agent_order, start.terminal, "terminal", BOOL, 0, 1, .sparse = true)),

@@ -156,6 +156,7 @@ struct agent_start {
     const char *network; /* "": the node's own; "isolated", or the name of a network. Then: */
     const char *project;
     const char *user;
+    const char *outbound; /* "": the network has no way out; else the range of its addresses */
     int64_t grace_ms;
     uint64_t output_max; /* bytes kept of each stream */
     bool terminal;       /* a shell task: runs under a terminal to which people attach */

@@ -34,6 +34,16 @@ static const char *master_address(const struct core *core, const struct task *ta
     return node.address;
 }
 
+/* The range of a network that lets its tasks out; "": it does not. */
+static const char *way_out(const struct core *core, network_id id, struct arena *arena)
+{
+    struct network_spec spec = {.outbound = false};
+    if (query_network(core, id) != NULL) {
+        query_network_spec(core, id, arena, &spec);
+    }
+    return spec.outbound ? spec.range : "";
+}
+
 /* Sets WEIR_GROUP, the index of the instance in its group and the size of the group. */
 static void group_env(const struct core *core, const struct task *task, uint32_t index,
                       struct arena *arena, struct task_spec *spec)
@@ -107,6 +117,7 @@ bool start_order_fill(const struct core *core, const struct effect *effect, stru
                 .network = host ? "" : query_network_name(core, network),
                 .project = host ? "" : query_account_name(core, task->account),
                 .user = host ? "" : spec.user,
+                .outbound = way_out(core, network, arena),
                 .grace_ms = task->grace_ms,
                 .output_max = AGENT_STREAM_BYTES_MAX,
                 .terminal = task->kind == TASK_SHELL,

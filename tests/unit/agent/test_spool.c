@@ -227,6 +227,7 @@ static void a_start_order_comes_back_and_every_cut_is_incomplete(void **state)
     const char *const env[] = {"A=1"};
     const uint32_t devices[] = {0, 5};
     struct frame frame = {.type = FRAME_START,
+                          .version = FRAME_VERSION,
                           .start = {.key = {{12}, 3, 1},
                                     .instance = 4,
                                     .argv = argv,
@@ -240,6 +241,8 @@ static void a_start_order_comes_back_and_every_cut_is_incomplete(void **state)
                                     .device_count = 2,
                                     .master_addr = "10.0.0.1",
                                     .master_port = 29500,
+                                    .network = "network/lab",
+                                    .outbound = "10.77.0.0/24",
                                     .output_max = 99}};
     struct buf out;
     buf_init(&out, 4096);
@@ -256,6 +259,8 @@ static void a_start_order_comes_back_and_every_cut_is_incomplete(void **state)
     assert_string_equal(got.start.env[0], "A=1");
     assert_int_equal(got.start.devices[1], 5);
     assert_int_equal(got.start.master_port, 29500);
+    assert_string_equal(got.start.network, "network/lab");
+    assert_string_equal(got.start.outbound, "10.77.0.0/24");
     assert_int_equal(frame_get("\xff\xff\xff\x7f....", 8, &arena, &got), -1); /* over the limit */
     assert_int_equal(frame_get("\1\0\0\0\77", 5, &arena, &got), -1);          /* no such type */
     assert_int_equal(frame_get("\0\0\0\0", 4, &arena, &got), -1);             /* empty */
