@@ -66,16 +66,17 @@ static void lock_look(void *ctx)
     }
 }
 
-/* A GPU that is out of order takes the node out of service: the server places nothing on it. */
+/* A GPU that is out of order is out of service: the server gives it to no task. The node keeps its other GPUs. */
 static void gpus_look(void *ctx)
 {
     struct agent *agent = ctx;
-    char why[sizeof agent->gpu_trouble] = "";
-    (void)gpu_watch_trouble(agent->gpus, why, sizeof why);
+    struct gpu_faults now;
+    gpu_watch_faults(agent->gpus, &now);
     loop_timer_set(agent->gpu_timer, loop_now_ms(agent->loop) + GPU_LOOK_MS);
-    if (strcmp(why, agent->gpu_trouble) != 0) {
-        (void)str_copy(agent->gpu_trouble, sizeof agent->gpu_trouble, why);
-        session_trouble(agent);
+    const struct gpu_faults *told = &agent->gpu_faults;
+    if (now.out != told->out || now.lost != told->lost || strcmp(now.why, told->why) != 0) {
+        agent->gpu_faults = now;
+        session_devices(agent);
     }
 }
 

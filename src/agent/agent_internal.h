@@ -53,7 +53,7 @@ struct agent {
     unsigned cgroup_controllers;
     struct gpu_watch *gpus;       /* NULL: no NVIDIA GPUs, or fake ones */
     struct loop_timer *gpu_timer; /* the next look at their health */
-    char gpu_trouble[TEXT_LEN_MAX + 1];
+    struct gpu_faults gpu_faults;
     char upkeep_trouble[TEXT_LEN_MAX + 1]; /* what the supervisor says of the node; "": nothing */
     unsigned listing;                      /* bits of enum listing; 0: no list is asked for */
     VEC(struct agent_attempt) attempts;    /* the attempts that the supervisor listed */

@@ -74,6 +74,13 @@ static bool xid_isolates(unsigned long long xid)
     return false;
 }
 
+/* Of these the XIDs after which no program on the device can go on: an error of memory that may have reached anything, a
+ * device that fell off its bus. After the others what runs may go on. */
+static bool xid_ends(int xid)
+{
+    return xid == 48 || xid == 79 || xid == 95;
+}
+
 static bool symbols_load(void *library, struct nvml_calls *ret)
 {
     *(void **)(void *)&ret->init = dlsym(library, "nvmlInit_v2");
@@ -100,6 +107,8 @@ static void device_look(struct gpu_watch *watch, unsigned i)
                                             .memory_bytes = memory.used};
     if (busy == NVML_GPU_IS_LOST || used == NVML_GPU_IS_LOST) {
         watch->lost[i] = -1;
+    } else if (watch->lost[i] < 0 && watch->samples[i].known) {
+        watch->lost[i] = 0;
     }
     must(pthread_mutex_unlock(&watch->lock) == 0);
 }
@@ -212,22 +221,29 @@ struct gpu_sample gpu_watch_get(struct gpu_watch *watch, uint32_t device)
     return sample;
 }
 
-bool gpu_watch_trouble(struct gpu_watch *watch, char *out, size_t size)
+void gpu_watch_faults(struct gpu_watch *watch, struct gpu_faults *ret)
 {
-    bool found = false;
+    *ret = (struct gpu_faults){0};
     if (watch == NULL) {
-        return false;
+        return;
     }
+    size_t len = 0;
     must(pthread_mutex_lock(&watch->lock) == 0);
-    for (unsigned i = 0; i < watch->count && !found; i++) {
-        found = watch->lost[i] != 0;
-        if (watch->lost[i] < 0) {
-            (void)snprintf(out, size, "GPU %u is out of service: the driver has lost it", i);
-        } else if (found) {
-            (void)snprintf(out, size, "GPU %u is out of service: the driver reports XID %d", i,
-                           watch->lost[i]);
+    for (unsigned i = 0; i < watch->count; i++) {
+        const int fault = watch->lost[i];
+        char words[64] = "the driver has lost it";
+        if (fault == 0) {
+            continue;
+        }
+        if (fault > 0) {
+            (void)snprintf(words, sizeof words, "the driver reports XID %d", fault);
+        }
+        ret->out |= (uint64_t)1 << i;
+        ret->lost |= (uint64_t)(fault < 0 || xid_ends(fault)) << i;
+        if (len < sizeof ret->why) {
+            len += (size_t)snprintf(ret->why + len, sizeof ret->why - len, "%sGPU %u: %s",
+                                    len == 0 ? "" : "; ", i, words);
         }
     }
     must(pthread_mutex_unlock(&watch->lock) == 0);
-    return found;
 }

@@ -26,7 +26,12 @@ void gpu_watch_free(struct gpu_watch *watch);
 /* The last look at one device. `watch` may be NULL. */
 struct gpu_sample gpu_watch_get(struct gpu_watch *watch, uint32_t device);
 
-/* Which device is out of order, and why, in words for people: "GPU 1 is out of service: the driver has
- * lost it". False: all are well. A device that was once out of order stays so until the agent begins
- * anew. */
-bool gpu_watch_trouble(struct gpu_watch *watch, char *out, size_t size);
+/* Devices out of service, a bit each. On a device of `lost` nothing can run on. */
+struct gpu_faults {
+    uint64_t out;
+    uint64_t lost;              /* of `out` */
+    char why[TEXT_LEN_MAX + 1]; /* for people: "GPU 1: the driver has lost it"; "": all are well */
+};
+
+/* A device that the driver had lost is well when it answers again; one with a bad XID stays out until the agent begins anew. */
+void gpu_watch_faults(struct gpu_watch *watch, struct gpu_faults *ret);

@@ -37,7 +37,6 @@ static const char *trouble_of(const struct agent *agent)
 {
     return agent->crash_trouble[0] != '\0'            ? agent->crash_trouble
            : agent->upkeep_trouble[0] != '\0'         ? agent->upkeep_trouble
-           : agent->gpu_trouble[0] != '\0'            ? agent->gpu_trouble
            : before_trouble(agent->before)[0] != '\0' ? before_trouble(agent->before)
                                                       : health_trouble(agent->health);
 }
@@ -58,6 +57,18 @@ void session_trouble(struct agent *agent)
     }
 }
 
+void session_devices(struct agent *agent)
+{
+    if (agent->gpu_faults.out != 0) {
+        log_error("a device is out of service", kv_str("why", agent->gpu_faults.why));
+    } else {
+        log_info("all devices are in service");
+    }
+    if (agent->stream != NULL) {
+        session_restart(agent);
+    }
+}
+
 void session_listed(struct agent *agent)
 {
     if (agent->streaming || health_unknown(agent->health)) {
@@ -66,6 +77,7 @@ void session_listed(struct agent *agent)
     (void)str_copy(agent->trouble_told, sizeof agent->trouble_told, trouble_of(agent));
     struct stream_hello hello = {.closing = keeper_closing(agent),
                                  .trouble = agent->trouble_told,
+                                 .devices = agent->gpu_faults,
                                  .attempts = agent->attempts.at,
                                  .attempt_count = agent->attempts.count};
     memcpy(hello.supervisor, agent->speaking_id, sizeof hello.supervisor);

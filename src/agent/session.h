@@ -19,3 +19,6 @@ void session_restart(struct agent *agent);
 /* Call when the reason why the node is out of service may have changed. Logs the change and says it in a
  * new hello. */
 void session_trouble(struct agent *agent);
+
+/* Devices went out of service or came back: tells the server. */
+void session_devices(struct agent *agent);

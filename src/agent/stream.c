@@ -114,6 +114,9 @@ static void hello_put(const struct stream *stream, const struct stream_request *
                                 .attempt_count = (uint32_t)request->hello.attempt_count};
     memcpy(hello.node.supervisor, request->hello.supervisor, SUPERVISOR_ID_LEN);
     hello.node.trouble = request->hello.trouble;
+    hello.node.devices_out = request->hello.devices.out;
+    hello.node.devices_lost = request->hello.devices.lost;
+    hello.node.device_trouble = request->hello.devices.why;
     hello.node.address = stream->options.options->address;
     if (hello.node.address == NULL) {
         identity_address(url, address, sizeof address);

@@ -4,6 +4,7 @@
 
 #include "agent/inbox.h"
 #include "agent/agent_options.h"
+#include "agent/gpu_watch.h"
 
 struct stream;
 
@@ -24,6 +25,7 @@ struct stream_hello {
     unsigned char supervisor[SUPERVISOR_ID_LEN];
     bool closing;        /* the supervisor is dead; this connection only reports its attempts */
     const char *trouble; /* why the node is out of service; "": it is in service */
+    struct gpu_faults devices;
     const struct agent_attempt *attempts;
     size_t attempt_count;
 };

@@ -39,6 +39,16 @@ static void free_of(struct buf *out, const struct doc *item, const char *resourc
     buf_addf(out, "%s/%s", item_text(one, "free"), item_text(one, "total"));
 }
 
+static uint32_t devices_out(const struct doc *item)
+{
+    const struct doc *devices = item_at(item, "devices");
+    uint32_t count = 0;
+    for (const struct doc *d = devices == NULL ? NULL : devices->first; d != NULL; d = d->next) {
+        count += item_true(d, "out");
+    }
+    return count;
+}
+
 static void cell_state(struct buf *out, const struct doc *item, int64_t now_ms)
 {
     (void)now_ms;
@@ -57,6 +67,10 @@ static void cell_state(struct buf *out, const struct doc *item, int64_t now_ms)
                      : moving   ? "moving"
                      : spare    ? "spare"
                                 : state);
+    const uint32_t out_count = devices_out(item);
+    if (up && out_count > 0) {
+        buf_addf(out, ", %u GPU%s out", out_count, out_count == 1 ? "" : "s");
+    }
     if (item_true(item, "locked")) {
         buf_add_str(out, ", locked");
     }
@@ -191,6 +205,7 @@ static const struct list_column node_fields[] = {
     {"chosen", "chosen by", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_chosen},
     {"state", "state", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_state},
     {"trouble", "out of service", COLUMN_TEXT, "trouble", COLUMN_ALWAYS, NULL},
+    {"device-trouble", "GPUs out", COLUMN_TEXT, "device_trouble", COLUMN_ALWAYS, NULL},
     {"leaving", "leaves because", COLUMN_TEXT, "leaving", COLUMN_ALWAYS, NULL},
     {"drained-by", "drained by", COLUMN_TIME, "drain_by", COLUMN_ALWAYS, NULL},
     {"slots", "slots free", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_slots},

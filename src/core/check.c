@@ -182,7 +182,7 @@ static void check_instances(struct expected *expected, const struct task *task,
         ret->moving += claims && instance->state == INSTANCE_STOPPING;
         if (instance->state == INSTANCE_ENDED) {
             ret->failed += instance_failed(instance->cause, instance->exit_code);
-            ret->unknown += instance->cause == END_NODE_LOST || instance->cause == END_NODE_REMOVED;
+            ret->unknown += instance_lost((enum end_cause)instance->cause);
         }
         check_instance(expected, task, instance, task->instance_first + i);
     }
@@ -344,7 +344,7 @@ static void pool_tally(const struct core *core, const struct pool *pool, struct 
         ret->spare_count += node_stands_by(node);
         ret->slots_milli += node->slots_milli;
         ret->slots_free += node_takes_work(node) && node->slots_free > 0 ? node->slots_free : 0;
-        vector_sum_add(&ret->usable[DIM_SLOTS], node->slots_milli, node_takes_work(node));
+        vector_sum_add(&ret->usable[DIM_SLOTS], node_slots_able(node), node_takes_work(node));
         vector_sum_add(&ret->usable[DIM_CPU], node->cpu_milli, node_takes_work(node));
         vector_sum_add(&ret->usable[DIM_MEMORY], node->memory_bytes, node_takes_work(node));
     }

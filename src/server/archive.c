@@ -21,7 +21,7 @@ static enum store_use_end attempt_ending(const struct instance *instance)
     if (cause == END_PREEMPTED) {
         return USE_TRY_EVICTED;
     }
-    if (cause == END_NODE_LOST || cause == END_NODE_REMOVED || cause == END_LOSSES) {
+    if (instance_lost(cause) || cause == END_LOSSES) {
         return USE_TRY_NODE_LOST;
     }
     return instance_failed(cause, instance->exit_code) ? USE_TRY_BAD : USE_TRY;
@@ -32,8 +32,8 @@ static enum store_use_end attempt_ending(const struct instance *instance)
 static int64_t lost_from_ms(const struct instance *instance, bool again, int64_t end_ms)
 {
     const enum end_cause cause = (enum end_cause)instance->cause;
-    const bool lost = again || cause == END_PREEMPTED || cause == END_NODE_LOST ||
-                      cause == END_NODE_REMOVED || cause == END_LOSSES || cause == END_GANG;
+    const bool lost = again || cause == END_PREEMPTED || instance_lost(cause) ||
+                      cause == END_LOSSES || cause == END_GANG;
     const int64_t from_ms =
         instance->checkpoint_ms > 0 ? instance->checkpoint_ms : instance->started_ms;
     return lost && from_ms > 0 && from_ms < end_ms ? from_ms : end_ms;

@@ -1,5 +1,6 @@
 /* engine_records.c - the records of jobs: what has become of each job, updated by the facts.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "core/model/instance.h"
 #include "sim/engine_internal.h"
 
 struct job_record *engine_records_of(struct engine *engine, task_id task)
@@ -123,7 +124,7 @@ static void attempt_ended(struct engine *engine, const struct fact *fact)
     struct run *run = engine_records_run(engine, &fact->attempt_ended.report.key);
     const enum end_cause cause = fact->attempt_ended.cause;
     record->evictions += cause == END_PREEMPTED;
-    record->losses += cause == END_NODE_LOST || cause == END_NODE_REMOVED || cause == END_LOSSES;
+    record->losses += instance_lost(cause) || cause == END_LOSSES;
     record->failures += cause == END_EXIT && fact->attempt_ended.report.exit_code != 0;
     running_end(engine, record, run);
     if (fact->attempt_ended.again) {

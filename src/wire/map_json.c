@@ -49,7 +49,8 @@ static unsigned flags_of(const struct node *node)
            (node->state == NODE_LOST ? MAP_NODE_LOST : 0U) |
            (node->draining ? MAP_NODE_DRAINING : 0U) | (node->troubled ? MAP_NODE_TROUBLED : 0U) |
            (node->overhang ? MAP_NODE_OVERHANG : 0U) | (node->locked ? MAP_NODE_LOCKED : 0U) |
-           (node->claim_count > 0 ? MAP_NODE_KEPT : 0U);
+           (node->claim_count > 0 ? MAP_NODE_KEPT : 0U) |
+           (node->devices_out != 0 ? MAP_NODE_DEVICES_OUT : 0U);
 }
 
 static void occupant_write(struct map_writer *w, const struct instance *instance)
@@ -90,6 +91,10 @@ static void node_write(struct map_writer *w, const struct node *node)
         occupant_write(w, instance);
     }
     json_out_end(j);
+    if (node->devices_out != 0) {
+        json_out_u64(j, node->devices_out & UINT32_MAX);
+        json_out_u64(j, node->devices_out >> 32);
+    }
     json_out_end(j);
 }
 

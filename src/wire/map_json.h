@@ -28,7 +28,8 @@ enum map_json_flag {
     MAP_NODE_TROUBLED = 8,
     MAP_NODE_OVERHANG = 16,
     MAP_NODE_LOCKED = 32,
-    MAP_NODE_KEPT = 64, /* a place on the node is promised to a task that waits */
+    MAP_NODE_KEPT = 64,         /* a place on the node is promised to a task that waits */
+    MAP_NODE_DEVICES_OUT = 128, /* some devices are out of service: the row ends with them */
 };
 
 struct map_json_ask {

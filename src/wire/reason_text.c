@@ -230,21 +230,36 @@ static const char *away_word(const struct node *node)
     return troubled ? "out of service" : names_node_state((enum node_state)node->state);
 }
 
-/* Lists the nodes of the pool that take no new work, with their states. */
+/* "has GPU 1 and GPU 3 out of service" */
+static void devices_out_add(const struct node *node, struct buf *out)
+{
+    const char *before = "has";
+    for (uint64_t bits = node->devices_out; bits != 0; bits &= bits - 1) {
+        buf_addf(out, "%s GPU %d", before, __builtin_ctzll(bits));
+        before = " and";
+    }
+    buf_add_str(out, " out of service");
+}
+
+/* Lists the nodes of the pool that take no new work, or have devices that take none, with their states. */
 static void away_add(const struct core *core, const struct reason *reason, struct buf *out)
 {
     uint32_t shown = 0;
     for (const struct node *node = query_pool_node_next(core, reason->pool, (node_id){0});
          node != NULL; node = query_pool_node_next(core, reason->pool, node->id)) {
-        if (node_takes_work(node)) {
+        if (node_takes_work(node) && node->devices_out == 0) {
             continue;
         }
         if (shown == NAMES_SHOWN_MAX) {
             buf_add_str(out, " and more");
             return;
         }
-        buf_addf(out, "%s%s is %s", shown == 0 ? ": " : ", ", query_node_name(core, node->id),
-                 away_word(node));
+        buf_addf(out, "%s%s ", shown == 0 ? ": " : ", ", query_node_name(core, node->id));
+        if (node_takes_work(node)) {
+            devices_out_add(node, out);
+        } else {
+            buf_addf(out, "is %s", away_word(node));
+        }
         shown++;
     }
 }

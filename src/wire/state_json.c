@@ -155,7 +155,8 @@ static void node_resources_json(struct json_out *j, const struct core *core,
     }
     json_out_put(j, "},devices:[");
     for (uint32_t i = 0; i < node->device_count; i++) {
-        json_out_put(j, "{index:%u,free:%.3ld}", i, (int64_t)node->device_free[i]);
+        json_out_put(j, "{index:%u,free:%.3ld,out:%i}", i, (int64_t)node->device_free[i],
+                     (int)(node->devices_out >> i & 1));
     }
     json_out_end(j);
 }
@@ -191,8 +192,8 @@ void state_json_node(struct json_out *j, const struct core *core, const struct n
                  query_node_name(core, node->id), query_pool_name(core, node->pool),
                  names_node_state((enum node_state)node->state), node->draining, node->drain_by_ms,
                  leaves ? query_launch_words(launch) : "", node->locked, node->spare);
-    json_out_put(j, "trouble:%s,unprevented:%s,limits:%s", spec.trouble, spec.unprevented,
-                 spec.limits);
+    json_out_put(j, "trouble:%s,device_trouble:%s,unprevented:%s,limits:%s", spec.trouble,
+                 spec.device_trouble, spec.unprevented, spec.limits);
     part_json_labels(j, "labels", spec.labels, spec.label_count);
     node_pool_json(j, core, node);
     node_resources_json(j, core, node);

@@ -9,9 +9,10 @@
 
 /* ---- one node ---- */
 
-void free_empty(const struct node *node, struct free_node *ret)
+void free_empty(const struct node *node, uint64_t out, struct free_node *ret)
 {
     ret->node = node;
+    ret->out = out;
     ret->slots = node->slots_milli;
     ret->cpu = node->cpu_milli;
     ret->memory = node->memory_bytes;
@@ -20,7 +21,9 @@ void free_empty(const struct node *node, struct free_node *ret)
         ret->named[i] = node->named[i].milli;
     }
     for (uint32_t i = 0; i < node->device_count; i++) {
-        ret->device[i] = SLOT_MILLI;
+        const bool away = (out >> i & 1) != 0;
+        ret->device[i] = away ? 0 : SLOT_MILLI;
+        ret->slots -= away ? SLOT_MILLI : 0;
     }
 }
 
@@ -49,8 +52,11 @@ void free_take(struct free_node *free, const struct request *request, int64_t sl
         }
     }
     for (uint32_t i = 0; i < free->node->device_count && devices != 0; i++) {
-        if (devices >> i & 1) {
-            free->device[i] -= slots / __builtin_popcountll(devices);
+        const int64_t each = (devices >> i & 1) != 0 ? slots / __builtin_popcountll(devices) : 0;
+        if ((free->out >> i & 1) != 0) {
+            free->slots += each; /* the whole device was taken off before */
+        } else {
+            free->device[i] -= each;
         }
     }
 }
@@ -116,8 +122,8 @@ static void nodes_begin(struct ledger *ledger)
     }
     for (const struct node *node = query_node_next(ledger->core, (node_id){0}); node != NULL;
          node = query_node_next(ledger->core, node->id)) {
-        free_empty(node, &ledger->left[node->id.v]);
-        free_empty(node, &ledger->later[node->id.v]);
+        free_empty(node, node->devices_out, &ledger->left[node->id.v]);
+        free_empty(node, node->devices_out, &ledger->later[node->id.v]);
     }
 }
 

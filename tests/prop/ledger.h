@@ -8,6 +8,7 @@
 
 struct free_node {
     const struct node *node;
+    uint64_t out; /* devices of which nothing is free */
     int64_t slots;
     int64_t cpu;
     int64_t memory;
@@ -51,7 +52,7 @@ const struct holdings *ledger_held_later(const struct ledger *ledger, account_id
                                          pool_id pool);
 
 /* Sets `ret` to everything that an empty node has. */
-void free_empty(const struct node *node, struct free_node *ret);
+void free_empty(const struct node *node, uint64_t out, struct free_node *ret);
 /* Subtracts what an instance was given. */
 void free_take(struct free_node *free, const struct request *request, int64_t slots, int64_t cpu,
                int64_t memory, uint64_t devices);

@@ -11,7 +11,7 @@
 /* Subtracts everything that instances hold on the node. */
 static void free_now(const struct core *core, const struct node *node, struct free_node *ret)
 {
-    free_empty(node, ret);
+    free_empty(node, node->devices_out, ret);
     for (const struct task *task = query_task_next(core, (task_id){0}); task != NULL;
          task = query_task_next(core, task->id)) {
         for (uint32_t i = 0; i < task->instance_count; i++) {
@@ -189,7 +189,8 @@ void oracle_not_over_listed(const struct core *core, struct attempt_key key)
     const struct instance *instance = query_instance(core, key.task, key.index);
     struct attempt_key cursor = {0};
     struct free_node free;
-    free_empty(query_node(core, instance->node), &free);
+    const struct node *node = query_node(core, instance->node);
+    free_empty(node, node->devices_out, &free);
     for (const struct instance *one = query_node_instance_next(core, instance->node, &cursor);
          one != NULL; one = query_node_instance_next(core, instance->node, &cursor)) {
         free_take(&free, query_task_request(core, query_task(core, one->task), one->index),
@@ -256,7 +257,7 @@ uint32_t oracle_fits(const struct ledger *ledger, const struct node *node,
 uint32_t oracle_holds(const struct node *node, const struct request *request, uint32_t count)
 {
     struct free_node empty;
-    free_empty(node, &empty);
+    free_empty(node, 0, &empty);
     return free_count(&empty, request, count);
 }
 

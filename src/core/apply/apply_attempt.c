@@ -184,7 +184,7 @@ static void place_free(struct core *core, const struct task *task, const struct 
 static void end_count(struct task *task, const struct fact *fact)
 {
     enum end_cause cause = fact->attempt_ended.cause;
-    if (cause == END_NODE_LOST || cause == END_NODE_REMOVED || cause == END_LOSSES) {
+    if (instance_lost(cause) || cause == END_LOSSES) {
         task->lost_count++;
     } else if (cause == END_PREEMPTED) {
         task->preempted_count++;
@@ -196,7 +196,7 @@ static void end_count(struct task *task, const struct fact *fact)
     must(task->ended_count <= task->instance_count);
     if (instance_failed(cause, fact->attempt_ended.report.exit_code)) {
         task->failed_count++;
-    } else if (cause == END_NODE_LOST || cause == END_NODE_REMOVED) {
+    } else if (instance_lost(cause)) {
         task->unknown_count++;
     }
 }
@@ -242,7 +242,7 @@ static void wait_again(struct core *core, struct task *task, struct instance *in
         instance->retries++;
         task->retries += task->gang;
     }
-    const bool lost = cause == END_NODE_LOST || cause == END_NODE_REMOVED;
+    const bool lost = instance_lost(cause);
     instance->restarts = fact->attempt_ended.restarts;
     if (fact->attempt_ended.hold_until_ms > task->hold_until_ms) {
         task->hold_until_ms = fact->attempt_ended.hold_until_ms;

@@ -54,6 +54,32 @@ void decide_leave_tasks(struct step *step, node_id node, enum busy busy)
     }
 }
 
+/* Tells the instance to stop. A gang that cannot go on without the instance stops as a whole. */
+static void device_lost(struct step *step, const struct core *core, const struct instance *instance)
+{
+    const struct task *task = query_task(core, instance->task);
+    const bool stays = !task->gang || gang_without(core, task, instance);
+    settle_stop_one(step, task, instance, END_DEVICE);
+    if (!stays) {
+        settle_stop(step, task->id, END_GANG, true);
+    }
+}
+
+void decide_leave_devices(struct step *step, node_id node, uint64_t devices)
+{
+    struct attempt_key cursor = {0};
+    while (devices != 0) {
+        const struct core *core = step_state(step);
+        const struct instance *instance = query_node_instance_next(core, node, &cursor);
+        if (instance == NULL) {
+            return;
+        }
+        if ((instance->devices & devices) != 0 && instance->state != INSTANCE_STOPPING) {
+            device_lost(step, core, instance);
+        }
+    }
+}
+
 void decide_leave_spare(struct step *step, pool_id id, const char *words)
 {
     const struct core *core = step_state(step);

@@ -197,6 +197,7 @@ enum verdict decide_node_join(struct step *step)
     if (worked && spec->trouble != NULL && spec->trouble[0] != '\0') {
         decide_leave_spare(step, pool->id, "another node is out of service");
     }
+    decide_leave_devices(step, id, spec->devices_lost & spec->devices_out);
     decide_launch_node(step, pool, id, spec->name);
     return VERDICT_OK;
 }

@@ -60,7 +60,7 @@ static uint32_t most_on_one(const struct core *core, const struct pool *row,
         const struct node *node = query_node(core, (node_id){(uint32_t)key.at[2]});
         must(node != NULL);
         must(node->pool.v == pool.v);
-        space_empty(node, &room, &empty);
+        space_whole(node, &room, &empty);
         const uint32_t holds = fit_count(&empty, one, max);
         most = holds > most ? holds : most;
     }
@@ -78,7 +78,7 @@ static bool holds_part(const struct node *node, const struct request *part, bool
     if (idle) {
         space_now(node, &place);
     } else {
-        space_empty(node, &room, &place);
+        space_whole(node, &room, &place);
     }
     return fit_count(&place, part, 1) == 1;
 }
@@ -217,7 +217,7 @@ static int64_t largest_equal(struct step *step, const struct pool *pool,
         struct space_room room;
         struct space empty;
         part.slots_milli = node->slots_milli;
-        space_empty(node, &room, &empty);
+        space_whole(node, &room, &empty);
         if (node->slots_milli > 0 && fit_count(&empty, &part, 1) == 1) {
             must(count < pool->node_count);
             sizes[count++] = node->slots_milli;

@@ -25,11 +25,6 @@
 #include "core/state/query.h"
 #include "core/state/state.h"
 
-static bool cause_is_loss(enum end_cause cause)
-{
-    return cause == END_NODE_LOST || cause == END_NODE_REMOVED;
-}
-
 /* The end cause of an attempt. An attempt that was told to stop ends for the cause of that order, whatever
  * its exit code. An attempt that fails while its gang is broken ends because of the gang. */
 static enum end_cause cause_of(const struct task *task, const struct instance *instance,
@@ -97,6 +92,7 @@ static bool again_of(const struct task *task, const struct instance *instance,
         return true;
     case END_NODE_LOST:
     case END_NODE_REMOVED:
+    case END_DEVICE:
         /* An attempt that its supervisor never saw has not run, so another attempt is no repetition. */
         return task->repeatable ||
                (report->type == REPORT_UNKNOWN && instance->state == INSTANCE_STARTING);
@@ -290,9 +286,9 @@ static void task_end_of(const struct core *core, const struct task *task, const 
         ret->task_ended.exit_code = EXIT_CODE_KILLED;
     } else if (task->failed_count > 0 || fails) {
         ret->task_ended.state = TASK_FAILED;
-    } else if (task->unknown_count > 0 || cause_is_loss(cause)) {
+    } else if (task->unknown_count > 0 || instance_lost(cause)) {
         ret->task_ended.state = TASK_UNKNOWN;
-        ret->task_ended.cause = END_NODE_LOST;
+        ret->task_ended.cause = instance_lost(cause) ? cause : END_NODE_LOST;
         ret->task_ended.exit_code = EXIT_CODE_WEIR;
     }
     if (ret->task_ended.state != TASK_FAILED && ret->task_ended.state != TASK_KILLED) {
@@ -350,11 +346,11 @@ void settle_attempt(struct step *step, const struct report *report)
     if (restarts > 0) {
         hold_until_ms = step->in->now_ms + restart_wait_ms(task, restarts);
     }
-    bool breaks = instance_failed(cause, report->exit_code) || cause_is_loss(cause) ||
+    bool breaks = instance_failed(cause, report->exit_code) || instance_lost(cause) ||
                   (cause == END_GANG && instance->state != INSTANCE_STOPPING);
     bool broken = task->gang && task->active_count > 1 && breaks &&
                   !gang_goes_on(core, task, instance, again) &&
-                  !(cause_is_loss(cause) && again && gang_grace_ms(core, task) != 0);
+                  !(instance_lost(cause) && again && gang_grace_ms(core, task) != 0);
     /* A gang that has failed for good ends with its last active instance: its waiting instances will never
      * run. */
     bool doomed = task_gang_doomed(task) || (task->gang && breaks);
@@ -368,7 +364,7 @@ void settle_attempt(struct step *step, const struct report *report)
     ended->attempt_ended.again = again;
     ended->attempt_ended.hold_until_ms = again ? hold_until_ms : 0;
     ended->attempt_ended.restarts = restarts;
-    const bool lost = again && cause_is_loss(cause) && task->listed;
+    const bool lost = again && instance_lost(cause) && task->listed;
     if (broken) {
         settle_stop(step, report->key.task, END_GANG, true);
     }

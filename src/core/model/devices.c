@@ -134,9 +134,8 @@ static bool chosen_free(const struct space *place, const struct request *request
 
 bool devices_exist(const struct node *node, const struct request *request)
 {
-    const uint64_t have =
-        node->device_count >= 64 ? UINT64_MAX : ((uint64_t)1 << node->device_count) - 1;
-    return (request->device_mask & ~have) == 0 && request->share_devices <= node->device_count &&
+    return (request->device_mask & ~node_devices_all(node)) == 0 &&
+           request->share_devices <= node->device_count &&
            (!request->needs_gpu || node->device_count > 0);
 }
 

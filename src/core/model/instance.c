@@ -24,6 +24,11 @@ bool instance_failed(enum end_cause cause, int32_t exit_code)
            cause == END_MEMORY || cause == END_DISK || (cause == END_EXIT && exit_code != 0);
 }
 
+bool instance_lost(enum end_cause cause)
+{
+    return cause == END_NODE_LOST || cause == END_NODE_REMOVED || cause == END_DEVICE;
+}
+
 bool instance_may_claim(const struct instance *instance)
 {
     return instance->state == INSTANCE_WAITING || instance->state == INSTANCE_STOPPING;

@@ -20,6 +20,9 @@ int64_t instance_unsaved_ms(const struct instance *instance);
  * max_retries. */
 bool instance_failed(enum end_cause cause, int32_t exit_code);
 
+/* Was an attempt with this end cause lost with its node or a device? Such an end is not the task's fault. */
+bool instance_lost(enum end_cause cause);
+
 /* May this instance be promised a place? */
 bool instance_may_claim(const struct instance *instance);
 

@@ -39,6 +39,7 @@ static const char *const cause_names[END_CAUSE_COUNT] = {
     [END_POOL] = "pool-deleted",
     [END_MEMORY] = "out-of-memory",
     [END_DISK] = "out-of-disk",
+    [END_DEVICE] = "device-lost",
 };
 
 static const char *const fallback_why_names[FALLBACK_WHY_COUNT] = {

@@ -16,12 +16,13 @@ void space_now(const struct node *node, struct space *ret)
         .cpu_free = node->cpu_free,
         .memory_free = node->memory_free,
         .aux_used = node->aux_used,
+        .out = node->devices_out,
         .named_free = node->named_free,
         .device_free = node->device_free,
     };
 }
 
-void space_empty(const struct node *node, struct space_room *room, struct space *ret)
+static void empty(const struct node *node, uint64_t out, struct space_room *room, struct space *ret)
 {
     must(node->named_count <= NODE_RESOURCES_MAX);
     must(node->device_count <= NODE_DEVICES_MAX);
@@ -29,16 +30,27 @@ void space_empty(const struct node *node, struct space_room *room, struct space 
         room->named_free[i] = node->named[i].milli;
     }
     for (uint32_t i = 0; i < node->device_count; i++) {
-        room->device_free[i] = SLOT_MILLI;
+        room->device_free[i] = (out >> i & 1) != 0 ? 0 : SLOT_MILLI;
     }
     *ret = (struct space){
         .node = node,
-        .slots_free = node->slots_milli,
+        .slots_free = out != 0 ? node_slots_able(node) : node->slots_milli,
         .cpu_free = node->cpu_milli,
         .memory_free = node->memory_bytes,
+        .out = out,
         .named_free = room->named_free,
         .device_free = room->device_free,
     };
+}
+
+void space_empty(const struct node *node, struct space_room *room, struct space *ret)
+{
+    empty(node, node->devices_out, room, ret);
+}
+
+void space_whole(const struct node *node, struct space_room *room, struct space *ret)
+{
+    empty(node, 0, room, ret);
 }
 
 void space_copy(const struct space *from, struct space_room *room, struct space *ret)
@@ -68,7 +80,8 @@ static void space_move(struct space *place, struct space_room *room, const struc
                        const struct grant *grant, int sign)
 {
     const struct node *node = place->node;
-    place->slots_free = i64_add(place->slots_free, sign * grant->slots_milli);
+    place->slots_free = i64_add(
+        place->slots_free, sign * node_slots_held(place->out, grant->slots_milli, grant->devices));
     place->cpu_free = i64_add(place->cpu_free, sign * grant->cpu_milli);
     place->memory_free = i64_add(place->memory_free, sign * grant->memory_bytes);
     if (grant->slots_milli == 0) {
@@ -76,7 +89,7 @@ static void space_move(struct space *place, struct space_room *room, const struc
     }
     const int64_t share = device_share(grant->slots_milli, grant->devices);
     for (uint32_t i = 0; i < node->device_count; i++) {
-        if (grant->devices >> i & 1) {
+        if ((grant->devices & ~place->out) >> i & 1) {
             room->device_free[i] = (uint16_t)(room->device_free[i] + sign * share);
         }
     }

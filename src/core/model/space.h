@@ -17,6 +17,7 @@ struct space {
     int64_t cpu_free;
     int64_t memory_free;
     uint32_t aux_used;
+    uint64_t out; /* devices of which nothing is free, because they are out of service */
     const int64_t *named_free;
     const uint16_t *device_free;
 };
@@ -39,8 +40,10 @@ struct grant {
 /* The space of a node as the state has it. The space borrows the arrays of the node's row. */
 void space_now(const struct node *node, struct space *ret);
 
-/* The space of a node as if nothing ran there. The arrays are in `room`. */
+/* The space of a node as if nothing ran there. The arrays are in `room`. space_whole() counts devices that are out of service, too:
+ * such devices may come back. */
 void space_empty(const struct node *node, struct space_room *room, struct space *ret);
+void space_whole(const struct node *node, struct space_room *room, struct space *ret);
 
 /* A copy of `from` whose arrays are in `room`, so that space_take() may change them. */
 void space_copy(const struct space *from, struct space_room *room, struct space *ret);

@@ -299,6 +299,9 @@ struct node_spec {
     const char *trouble;
     /* what tasks on this node could do to each other and to the node; "": an older agent, or nothing */
     const char *unprevented;
+    uint64_t devices_out;       /* devices that are to get no new work, a bit each */
+    uint64_t devices_lost;      /* of these: devices on which nothing can run on */
+    const char *device_trouble; /* why, for people; "": all devices are in service */
     const char *limits; /* which limits of tasks the node can enforce, and how; "": unknown */
     /* neither the agent nor a provider named the pool: the node belongs to the pool that its labels say */
     bool follows_labels;

@@ -44,8 +44,9 @@ enum end_cause {
     END_POOL,   /* the pool was deleted */
     END_MEMORY, /* the attempt used more memory than it holds */
     END_DISK,   /* the attempt used more disk than its node allows a task */
+    END_DEVICE, /* a device that the attempt held was lost */
 };
-enum { END_CAUSE_COUNT = END_DISK + 1 };
+enum { END_CAUSE_COUNT = END_DEVICE + 1 };
 
 /* A requeue after a lost node subtracts this number from the task's rank. Requeued tasks come first in their
  * priority, in order of submission among themselves. */

@@ -53,7 +53,7 @@ static void pool_count_node(struct pool *pool, const struct node *node, int sign
     pool->slots_milli = i64_add(pool->slots_milli, sign * node->slots_milli);
     pool->slots_free = i64_add(pool->slots_free, sign * slots_usable(node));
     if (node_takes_work(node)) {
-        vector_sum_add(&pool->usable[DIM_SLOTS], node->slots_milli, sign);
+        vector_sum_add(&pool->usable[DIM_SLOTS], node_slots_able(node), sign);
         vector_sum_add(&pool->usable[DIM_CPU], node->cpu_milli, sign);
         vector_sum_add(&pool->usable[DIM_MEMORY], node->memory_bytes, sign);
     }
@@ -66,7 +66,8 @@ static bool pool_counts_differ(const struct node *node, const struct node *befor
            node->draining != before->draining || node->troubled != before->troubled ||
            node->spare != before->spare || (node->pool_next.v != 0) != (before->pool_next.v != 0) ||
            node->slots_milli != before->slots_milli || node->cpu_milli != before->cpu_milli ||
-           node->memory_bytes != before->memory_bytes || slots_usable(node) != slots_usable(before);
+           node->memory_bytes != before->memory_bytes || node->devices_out != before->devices_out ||
+           slots_usable(node) != slots_usable(before);
 }
 
 static bool changing(const struct node *node)
@@ -173,7 +174,7 @@ static void named_change(struct node *node, const struct request *request, int s
 static void devices_change(struct node *node, const struct instance *instance, int sign)
 {
     int64_t each = device_share(instance->slots_milli, instance->devices);
-    for (uint64_t bits = instance->devices; bits != 0; bits &= bits - 1) {
+    for (uint64_t bits = instance->devices & ~node->devices_out; bits != 0; bits &= bits - 1) {
         unsigned device = (unsigned)__builtin_ctzll(bits);
         if (device >= node->device_count) {
             return;
@@ -188,7 +189,9 @@ static void devices_change(struct node *node, const struct instance *instance, i
 static void hold_change(struct node *node, const struct instance *instance,
                         const struct request *request, int sign)
 {
-    node->slots_free = i64_sub(node->slots_free, sign * instance->slots_milli);
+    const int64_t slots =
+        node_slots_held(node->devices_out, instance->slots_milli, instance->devices);
+    node->slots_free = i64_sub(node->slots_free, sign * slots);
     node->cpu_free = i64_sub(node->cpu_free, sign * instance->cpu_milli);
     node->memory_free = i64_sub(node->memory_free, sign * instance->memory_bytes);
     if (instance->slots_milli == 0) {
@@ -217,7 +220,7 @@ void change_node_release(struct node *node, const struct instance *instance,
 
 void change_node_recount(const struct core *core, struct node *node)
 {
-    node->slots_free = node->slots_milli;
+    node->slots_free = node_slots_able(node);
     node->cpu_free = node->cpu_milli;
     node->memory_free = node->memory_bytes;
     node->aux_used = 0;
@@ -228,7 +231,7 @@ void change_node_recount(const struct core *core, struct node *node)
     }
     memset(node->device_free, 0, sizeof node->device_free);
     for (uint32_t i = 0; i < node->device_count; i++) {
-        node->device_free[i] = SLOT_MILLI;
+        node->device_free[i] = (node->devices_out >> i & 1) != 0 ? 0 : SLOT_MILLI;
     }
     struct attempt_key cursor = {0};
     const struct instance *instance;
@@ -263,6 +266,7 @@ void change_node_slots_set(const struct core *core, struct node *node)
     const int64_t most_milli = (int64_t)most * SLOT_MILLI;
     node->slots_milli = spec.slots_milli < most_milli ? spec.slots_milli : most_milli;
     node->device_count = spec.device_count < most ? spec.device_count : most;
+    node->devices_out = spec.devices_out & node_devices_all(node);
     arena_done(&arena);
 }
 

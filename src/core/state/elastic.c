@@ -339,7 +339,7 @@ const struct launch *elastic_shrink_first(const struct core *core, const struct 
     }
     const struct node *node = query_node(core, launch->node);
     must(node != NULL);
-    const int64_t usable = node_takes_work(node) ? node->slots_milli : 0;
+    const int64_t usable = node_takes_work(node) ? node_slots_able(node) : 0;
     const int64_t headroom = pool_node_slots(pool) > 0 ? (int64_t)pool->headroom * SLOT_MILLI : 0;
     /* The node is about to be spare. A pool that is not open is above its maximum, or has no nodes. */
     const bool spare = pool->spare_count < pool->spare_nodes;

@@ -118,7 +118,7 @@ void query_pool_figures(const struct core *core, pool_id id, struct pool_figures
         ret->nodes_silent += node->state == NODE_SILENT;
         ret->nodes_draining += node->draining != 0;
         ret->nodes_lost += node->state == NODE_LOST;
-        ret->slots_used += node->slots_milli - node->slots_free;
+        ret->slots_used += node_slots_able(node) - node->slots_free;
         ret->aux_total += node->aux_max;
         ret->aux_used += node->aux_used;
         if (node_takes_work(node) && node->aux_used < node->aux_max) {

@@ -91,7 +91,8 @@ static bool node_can_hold(const struct node *node, const struct instance *instan
     }
     int64_t each = device_share(instance->slots_milli, instance->devices);
     for (uint32_t i = 0; i < node->device_count; i++) {
-        wraps = wraps || ((instance->devices >> i & 1) != 0 && node->device_free[i] < each);
+        wraps = wraps || (((instance->devices & ~node->devices_out) >> i & 1) != 0 &&
+                          node->device_free[i] < each);
     }
     return !wraps;
 }
@@ -142,8 +143,7 @@ static void instance_count(struct task *task, const struct instance *instance)
     case INSTANCE_ENDED:
         task->ended_count++;
         task->failed_count += instance_failed(instance->cause, instance->exit_code);
-        task->unknown_count +=
-            instance->cause == END_NODE_LOST || instance->cause == END_NODE_REMOVED;
+        task->unknown_count += instance_lost((enum end_cause)instance->cause);
         return;
     case INSTANCE_STARTING:
         task->starting_count++;

@@ -45,8 +45,8 @@ export interface Pool {
   contested: { count: number; nodes: string[] }; replacement: { at_once: number; total: number; begun: number; busy: string; since: Time; ended: string } | null; created_at: Time;
 }
 export interface Node {
-  name: string; pool: string; state: string; draining: boolean; drain_by: Time; leaving: string; locked: boolean; trouble: string; unprevented: string; labels: Record<string, string>; follows_labels: boolean; pool_next: string | null;
-  selected_by: string[]; resources: Record<string, { total: number; free: number }>; devices: { index: number; free: number }[]; aux: { max: number; used: number }; incarnation: number; address: string; version: string; tasks: string[];
+  name: string; pool: string; state: string; draining: boolean; drain_by: Time; leaving: string; locked: boolean; trouble: string; device_trouble: string; unprevented: string; labels: Record<string, string>; follows_labels: boolean; pool_next: string | null;
+  selected_by: string[]; resources: Record<string, { total: number; free: number }>; devices: { index: number; free: number; out: boolean }[]; aux: { max: number; used: number }; incarnation: number; address: string; version: string; tasks: string[];
 }
 export interface Token { id: string; scope: string; name: string; created_at: Time; expires_at: Time; uses?: number; node?: string; token?: string }
 export interface DryTask { task: number; name: string; user: string; project: string }

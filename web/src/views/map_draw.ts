@@ -206,6 +206,7 @@ export function draw(ctx: CanvasRenderingContext2D, l: Layout, v: View, size: { 
     }
     if (node.flags & (LOST | SILENT | TROUBLED)) crosses.push(x, y, w, h);
     else if (node.flags & DRAINING) drains.push(x, y, w, h);
+    for (const d of node.out) crosses.push(x + (PAD + (d % t.cols) * CELL) * v.scale, y + (PAD + Math.floor(d / t.cols) * CELL) * v.scale, px, px);
   }
   for (const [colour, list] of fills) { ctx.fillStyle = colour; for (let i = 0; i < list.length; i += 4) ctx.fillRect(list[i], list[i + 1], list[i + 2], list[i + 3]); }
   const strokes = (list: number[], colour: string, width: number, dash: number[] = []) => {

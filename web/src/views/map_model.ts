@@ -6,7 +6,7 @@ import { on, onReset, type Ev } from '../lib/live';
 
 export interface MapTask { id: number; user: string; project: string; kind: string; instances: number; gang: boolean }
 export interface Occupant { task: MapTask; instance: number; state: number; slots: number; low: number; high: number }
-export interface MapNode { id: number; name: string; pool: string; flags: number; slots: number; free: number; devices: number; held: Occupant[]; cells?: Occupant[][] }
+export interface MapNode { id: number; name: string; pool: string; flags: number; slots: number; free: number; devices: number; held: Occupant[]; out: number[]; cells?: Occupant[][] }
 export interface Ghost { launch: number; pool: string; state: string; zone: string; asked: string }
 
 type Row = (string | number | number[][])[];
@@ -15,16 +15,16 @@ export interface Answer {
   pools: string[]; users: string[]; projects: string[]; next: number | null;
 }
 
-export const SILENT = 1, LOST = 2, DRAINING = 4, TROUBLED = 8, OVERHANG = 16, LOCKED = 32, KEPT = 64;
-const WORDS: [number, string][] = [[SILENT, 'silent'], [LOST, 'lost'], [DRAINING, 'draining'], [TROUBLED, 'out of service'], [OVERHANG, 'more runs than it has'], [LOCKED, 'locked'], [KEPT, 'a place is kept']];
+export const SILENT = 1, LOST = 2, DRAINING = 4, TROUBLED = 8, OVERHANG = 16, LOCKED = 32, KEPT = 64, DEVICES_OUT = 128;
+const WORDS: [number, string][] = [[SILENT, 'silent'], [LOST, 'lost'], [DRAINING, 'draining'], [TROUBLED, 'out of service'], [OVERHANG, 'more runs than it has'], [LOCKED, 'locked'], [KEPT, 'a place is kept'], [DEVICES_OUT, 'some GPUs out of service']];
 
 export function words(node: MapNode): string {
   const found = WORDS.filter(([flag]) => node.flags & flag).map(([, word]) => word);
   return (node.flags & (SILENT | LOST) ? found : ['up', ...found]).join(', ');
 }
 
-/** The devices of an occupant, by number. */
-export function devicesOf(o: Occupant): number[] {
+/** The devices of a set of two halves, by number. */
+export function devicesOf(o: { low: number; high: number }): number[] {
   const found: number[] = [];
   for (let i = 0; i < 32; i++) {
     if ((o.low >>> i) & 1) found.push(i);
@@ -37,8 +37,8 @@ export function devicesOf(o: Occupant): number[] {
 export function nodesOf(answer: Answer): MapNode[] {
   const tasks = answer.tasks.map((t): MapTask => ({ id: t[0] as number, user: answer.users[t[1] as number], project: answer.projects[t[2] as number], kind: t[3] as string, instances: t[4] as number, gang: t[5] !== 0 }));
   return answer.nodes.map((row) => {
-    const [id, name, pool, flags, slots, free, devices, held] = row as [number, string, number, number, number, number, number, number[][]];
-    return { id, name, pool: answer.pools[pool], flags, slots, free, devices,
+    const [id, name, pool, flags, slots, free, devices, held, low = 0, high = 0] = row as [number, string, number, number, number, number, number, number[][], number?, number?];
+    return { id, name, pool: answer.pools[pool], flags, slots, free, devices, out: devicesOf({ low, high }),
       held: held.map(([t, instance, state, amount, low = 0, high = 0]) => ({ task: tasks[t], instance, state, slots: amount, low, high })) };
   });
 }

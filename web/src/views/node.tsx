@@ -65,7 +65,7 @@ function Held({ n, on }: { n: Node; on: MapNode | undefined }) {
   return (
     <>
       {n.devices.length > 0 && (
-        <ul class="pool-devices" aria-label="Devices">{n.devices.map((d) => <li key={d.index} class={`pool-device ${d.free < 1 ? 'taken' : ''}`}><span class="faint">GPU {d.index}</span> {holder(d.index).length ? holder(d.index).map((o, i) => <>{i > 0 && ', '}<TaskLink id={o.task.id}>{o.task.id}</TaskLink> {o.task.user}</>) : d.free > 0 ? 'free' : 'taken'}{d.free > 0 && d.free < 1 && `, ${num(d.free)} free`}</li>)}</ul>
+        <ul class="pool-devices" aria-label="Devices">{n.devices.map((d) => <li key={d.index} class={`pool-device ${d.free < 1 ? 'taken' : ''}`}><span class="faint">GPU {d.index}</span> {holder(d.index).length ? holder(d.index).map((o, i) => <>{i > 0 && ', '}<TaskLink id={o.task.id}>{o.task.id}</TaskLink> {o.task.user}</>) : d.out ? 'out of service' : d.free > 0 ? 'free' : 'taken'}{d.out && holder(d.index).length > 0 && ', out of service'}{d.free > 0 && d.free < 1 && `, ${num(d.free)} free`}</li>)}</ul>
       )}
       {on.held.length === 0 ? <p class="faint">Nothing runs on this node.</p> : (
         <ul class="stack-small">{on.held.slice(0, 200).map((o) => <li key={`${o.task.id}.${o.instance}`}><TaskLink id={o.task.id}>task {o.task.id}{o.task.instances > 1 && `, instance ${o.instance}`}</TaskLink> <span class="faint">{o.task.user} of {o.task.project}, {o.task.kind}, {o.slots > 0 ? plural(o.slots, 'slot') : 'without slots'}{o.task.gang && `, gang of ${o.task.instances}`}</span></li>)}</ul>
@@ -102,6 +102,7 @@ export function NodeView() {
   return (
     <>
       <Head title={n.name} crumbs={[['Nodes', '/nodes']]} sub={<><NodeState n={n} /> in pool <PoolLink name={n.pool} /></>}>{mayAdmin.value && <Actions n={n} />}</Head>
+      {n.device_trouble && <p class="note bad">Out of service, given to no task: {n.device_trouble}</p>}
       {n.trouble && <p class="note bad">It takes no work: {n.trouble}</p>}
       {n.leaving && <p class="note warn">It leaves its pool once it has no work: {n.leaving}</p>}
       {n.drain_by && <p class="note warn">What still runs here stops <Time at={n.drain_by} />.</p>}

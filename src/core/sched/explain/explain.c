@@ -83,23 +83,26 @@ static void near_add(struct explanation *ret, struct explain_node near)
 }
 
 /* What this node lacks for one instance. `place`: what is free, not kept and not promised. `unkept`: what is free and not promised.
- * `holds`: how many instances the node takes if nothing runs there. */
+ * `holds`: how many instances the node takes if nothing runs there and all its devices are in service. */
 static struct explain_node node_near(const struct explain_look *look, const struct node *node,
                                      const struct space *place, const struct space *unkept,
                                      uint32_t holds)
 {
     const struct request *request = &look->shape->request;
     struct space_room room;
+    struct space_room empty_room;
+    struct space whole;
     struct space empty;
     struct space now;
     must(holds <= look->count);
-    space_empty(node, &room, &empty);
+    space_whole(node, &room, &whole);
+    space_empty(node, &empty_room, &empty);
     space_now(node, &now);
     struct lack lack = {.code = REASON_NEXT, .wanted = 1, .available = 1};
     if (holds == 0) {
-        (void)fit_lack(&empty, request, &lack);
+        (void)fit_lack(&whole, request, &lack);
         lack.code = lack.code == REASON_NO_ROOM ? REASON_TOO_LARGE : lack.code;
-    } else if (!fit_usable(node)) {
+    } else if (!fit_usable(node) || fit_count(&empty, request, 1) == 0) {
         lack = (struct lack){.code = REASON_NODES_AWAY, .wanted = 1};
     } else if (!fit_lack(&now, request, &lack) && fit_lack(place, request, &lack)) {
         lack.code = fit_count(unkept, request, 1) > 0 ? REASON_RESERVED : REASON_PROMISED;
@@ -143,6 +146,8 @@ static void look_at_node(struct explain_look *look, const struct node *node)
     struct space_room room;
     struct space empty;
     must(node->pool.v == look->pool->id.v);
+    space_whole(node, &room, &empty);
+    const uint32_t whole = fit_count(&empty, request, look->count);
     space_empty(node, &room, &empty);
     const uint32_t holds = fit_count(&empty, request, look->count);
     struct space_room kept_room;
@@ -154,7 +159,7 @@ static void look_at_node(struct explain_look *look, const struct node *node)
     above.passes = UINT32_MAX; /* as a task that may use the kept places of all holders */
     overlay_place(&look->trial.overlay, node, &above, &unkept_room, &unkept);
     look->ret->nodes_total++;
-    look->able += holds > 0;
+    look->able += whole > 0;
     if (fit_usable(node)) {
         struct space now;
         space_now(node, &now);
@@ -170,7 +175,7 @@ static void look_at_node(struct explain_look *look, const struct node *node)
         look->have_kept =
             add_up_to(look->have_kept, fit_count(&now, request, look->count), look->count);
     }
-    near_add(look->ret, node_near(look, node, &place, &unkept, holds));
+    near_add(look->ret, node_near(look, node, &place, &unkept, whole));
     if (!fit_usable(node)) {
         explain_away_look(look, node);
     }

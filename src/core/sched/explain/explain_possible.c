@@ -42,7 +42,7 @@ static bool next_empty(const struct core *core, const struct pool *pool, struct 
         walk->key.at[0] == pool->id.v) {
         const struct node *node = query_node(core, (node_id){(uint32_t)walk->key.at[2]});
         must(node != NULL);
-        space_empty(node, &walk->room, ret);
+        space_whole(node, &walk->room, ret);
         return true;
     }
     walk->ended = true;

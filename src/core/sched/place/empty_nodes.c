@@ -48,6 +48,17 @@ static struct empty_node *empty_node_find(const struct empty_nodes *empty_nodes,
     return empty_node;
 }
 
+/* A node that may take work now is empty of its devices that are out of service, too. */
+static void empty_space(const struct empty_nodes *empty_nodes, const struct node *node,
+                        struct space_room *room, struct space *ret)
+{
+    if (empty_nodes->of == EMPTY_NODES_USABLE) {
+        space_empty(node, room, ret);
+    } else {
+        space_whole(node, room, ret);
+    }
+}
+
 static uint32_t empty_nodes_takes(struct nodeset *nodeset, uint32_t leaf, const struct node *node,
                                   uint32_t max)
 {
@@ -60,7 +71,7 @@ static uint32_t empty_nodes_takes(struct nodeset *nodeset, uint32_t leaf, const 
         return 0;
     }
     if (empty_node == NULL) {
-        space_empty(node, &room, &empty);
+        empty_space(empty_nodes, node, &room, &empty);
     }
     return fit_count(empty_node == NULL ? &empty : &empty_node->place,
                      &nodeset->form->groups[leaf].request, max);
@@ -130,7 +141,7 @@ static void empty_nodes_take(struct nodeset *nodeset, uint32_t leaf, const struc
         struct empty_node **bucket = &empty_nodes->nodes[hash_u64(node->id.v) % EMPTY_NODE_BUCKETS];
         empty_node = arena_new(nodeset->arena, struct empty_node, 1);
         empty_node->next = *bucket;
-        space_empty(node, &empty_node->room, &empty_node->place);
+        empty_space(empty_nodes, node, &empty_node->room, &empty_node->place);
         *bucket = empty_node;
     }
     must(nodeset->placed_count < nodeset->form->groups[0].count); /* the room of `puts` */
