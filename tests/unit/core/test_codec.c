@@ -1,5 +1,6 @@
 /* test_codec.c - facts and the state as bytes: there and back, cut off, and damaged.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "core/model/spec_codec.h"
 #include "core_rig.h"
 #include "damage_map.h"
 
@@ -1058,6 +1059,29 @@ static void a_state_of_version_1_is_read(void **state)
     free((void *)(uintptr_t)bytes.p);
 }
 
+/* The largest number of devices beside the mark that they are GPUs: both stand in one number of the bytes. */
+static void all_devices_of_a_node_are_read_as_gpus(void **state)
+{
+    (void)state;
+    struct arena arena;
+    struct buf bytes;
+    struct bytes_reader in;
+    struct task_spec read;
+    struct task_spec spec = rig_spec();
+    spec.needs_gpu = true;
+    spec.gpu_devices = NODE_DEVICES_MAX;
+    arena_init(&arena);
+    buf_init(&bytes, TASK_SPEC_BYTES_MAX);
+    spec_codec_task_encode(&spec, &bytes);
+    bytes_reader_init(&in, bytes.data, bytes.len);
+    spec_codec_task_decode(&in, &arena, &read);
+    assert_true(bytes_reader_ok(&in));
+    assert_true(read.needs_gpu);
+    assert_int_equal(read.gpu_devices, NODE_DEVICES_MAX);
+    buf_done(&bytes);
+    arena_done(&arena);
+}
+
 /* ---- the state ---- */
 
 /* A department with a project and quotas; a project below a younger department. */
@@ -1297,6 +1321,7 @@ int main(void)
         cmocka_unit_test(a_wait_of_version_1_is_for_all_zones),
         cmocka_unit_test(an_allocation_of_version_1_has_no_port),
         cmocka_unit_test(a_task_of_version_1_is_in_the_project_default),
+        cmocka_unit_test(all_devices_of_a_node_are_read_as_gpus),
         cmocka_unit_test(a_state_of_version_1_is_read),
         cmocka_unit_test(a_cut_off_state_is_refused_at_each_byte),
         cmocka_unit_test(a_damaged_state_is_sound_or_refused),
