@@ -432,6 +432,29 @@ static void machines_that_would_come_and_go_are_named(void **state)
     arena_done(&arena);
 }
 
+/* One node leaves at once, and the other when its turn comes: both machines are named from the beginning. */
+static void every_machine_of_a_replacement_is_named(void **state)
+{
+    struct org *org = *state;
+    struct arena arena;
+    arena_init(&arena);
+    (void)org_submit(org, (struct org_task){.slots = 2, .instances = 2});
+    org_pool(org, grows);
+    assert_int_equal(rig_do(&org->rig, pool_max(org, &arena, 2)), VERDICT_OK);
+    org_settle(org);
+    (void)rig_node(&org->rig, "default-1", 2, 0, 101);
+    (void)rig_node(&org->rig, "default-2", 2, 0, 102);
+    org_settle(org);
+    const struct input in = {.type = INPUT_POOL_REPLACE,
+                             .replace = {.pool = org_pool_id, .at_once = 1}};
+    struct preview *preview = try_one(org, in);
+    assert_int_equal(preview->machine_end_total, 2);
+    assert_true(preview->machine_ends[0].replaced);
+    assert_true(preview->machine_ends[1].replaced);
+    preview_free(preview);
+    arena_done(&arena);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -448,6 +471,7 @@ int main(void)
         TEST(a_limit_makes_tasks_wait_for_it),
         TEST(a_pool_that_is_resumed_starts_its_tasks),
         TEST(machines_that_would_come_and_go_are_named),
+        TEST(every_machine_of_a_replacement_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
