@@ -12,6 +12,7 @@
 #include "agent/box_store.h"
 #include "agent/box_view.h"
 #include "agent/dirs.h"
+#include "agent/gpu_nodes.h"
 #include "agent/taskenv.h"
 #include "base/buf.h"
 #include "base/doc.h"
@@ -298,23 +299,11 @@ static void device_put(struct json_out *j, const char *path)
 /* Only the GPUs of the task, and with them the devices that all of them share. */
 static void devices_put(struct box *box, struct json_out *j)
 {
-    const char *granted =
-        taskenv_get((char *const *)(uintptr_t)box->start.env, "CUDA_VISIBLE_DEVICES");
+    const char *const *paths = gpu_nodes(&box->arena, (char *const *)(uintptr_t)box->start.env);
     json_out_key(j, "devices");
     json_out_array(j);
-    struct str rest = str_of(granted == NULL ? "" : granted);
-    bool any = false;
-    while (rest.p != NULL && rest.len > 0) {
-        uint64_t index;
-        if (str_to_u64(str_cut(rest, ',', &rest), &index)) {
-            device_put(j, arena_fmt(&box->arena, "/dev/nvidia%llu", (unsigned long long)index));
-            any = true;
-        }
-    }
-    if (any) {
-        device_put(j, "/dev/nvidiactl");
-        device_put(j, "/dev/nvidia-uvm");
-        device_put(j, "/dev/nvidia-uvm-tools");
+    for (; *paths != NULL; paths++) {
+        device_put(j, *paths);
     }
     json_out_end(j);
 }

@@ -1,6 +1,7 @@
 /* gpu_watch.c - see gpu_watch.h. SPDX-License-Identifier: Apache-2.0 */
 #include "agent/gpu_watch.h"
 
+#include "agent/amd.h"
 #include "base/mem.h"
 #include "base/must.h"
 
@@ -51,6 +52,8 @@ struct nvml_calls {
 
 struct gpu_watch {
     struct nvml_calls nvml;
+    struct amd_gpus amd; /* none: the GPUs are NVIDIA's */
+    struct arena arena;  /* of `amd` */
     pthread_t thread;
     pthread_mutex_t lock; /* of the members below */
     pthread_cond_t ending;
@@ -95,22 +98,36 @@ static bool symbols_load(void *library, struct nvml_calls *ret)
            ret->memory != NULL;
 }
 
+static void sample_set(struct gpu_watch *watch, unsigned i, struct gpu_sample sample, bool lost)
+{
+    must(pthread_mutex_lock(&watch->lock) == 0);
+    watch->samples[i] = sample;
+    if (lost) {
+        watch->lost[i] = -1;
+    } else if (watch->lost[i] < 0 && sample.known) {
+        watch->lost[i] = 0;
+    }
+    must(pthread_mutex_unlock(&watch->lock) == 0);
+}
+
+static void amd_look(struct gpu_watch *watch, unsigned i)
+{
+    struct gpu_sample sample;
+    const bool there = amd_sample(&watch->amd.at[i], &sample);
+    sample_set(watch, i, sample, !there);
+}
+
 static void device_look(struct gpu_watch *watch, unsigned i)
 {
     struct nvml_rates rates = {0};
     struct nvml_used memory = {0};
     const int busy = watch->nvml.rates(watch->handles[i], &rates);
     const int used = watch->nvml.memory(watch->handles[i], &memory);
-    must(pthread_mutex_lock(&watch->lock) == 0);
-    watch->samples[i] = (struct gpu_sample){.known = busy == NVML_OK && used == NVML_OK,
-                                            .busy_percent = rates.gpu,
-                                            .memory_bytes = memory.used};
-    if (busy == NVML_GPU_IS_LOST || used == NVML_GPU_IS_LOST) {
-        watch->lost[i] = -1;
-    } else if (watch->lost[i] < 0 && watch->samples[i].known) {
-        watch->lost[i] = 0;
-    }
-    must(pthread_mutex_unlock(&watch->lock) == 0);
+    sample_set(watch, i,
+               (struct gpu_sample){.known = busy == NVML_OK && used == NVML_OK,
+                                   .busy_percent = rates.gpu,
+                                   .memory_bytes = memory.used},
+               busy == NVML_GPU_IS_LOST || used == NVML_GPU_IS_LOST);
 }
 
 static void events_look(struct gpu_watch *watch)
@@ -136,7 +153,11 @@ static void *run(void *ctx)
     bool end = false;
     while (!end) {
         for (unsigned i = 0; i < watch->count; i++) {
-            device_look(watch, i);
+            if (watch->amd.count > 0) {
+                amd_look(watch, i);
+            } else {
+                device_look(watch, i);
+            }
         }
         events_look(watch);
         struct timespec until;
@@ -165,29 +186,49 @@ static void events_begin(struct gpu_watch *watch)
     }
 }
 
-struct gpu_watch *gpu_watch_new(void)
+/* False: there is no library of NVIDIA, or no GPU. */
+static bool nvml_begin(struct gpu_watch *watch)
 {
     void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
-    struct gpu_watch *watch = library == NULL ? NULL : xcalloc(1, sizeof *watch);
     unsigned count = 0;
-    if (watch == NULL) {
-        return NULL;
+    if (library == NULL) {
+        return false;
     }
     if (!symbols_load(library, &watch->nvml) || watch->nvml.init() != NVML_OK ||
         watch->nvml.count(&count) != NVML_OK || count == 0) {
-        free(watch);
         (void)dlclose(library);
-        return NULL;
+        return false;
     }
     watch->count = count < NODE_DEVICES_MAX ? count : NODE_DEVICES_MAX;
     for (unsigned i = 0; i < watch->count; i++) {
         watch->lost[i] = watch->nvml.handle(i, &watch->handles[i]) == NVML_GPU_IS_LOST ? -1 : 0;
     }
     events_begin(watch);
+    return true;
+}
+
+static void watch_delete(struct gpu_watch *watch)
+{
+    arena_done(&watch->arena);
+    free(watch);
+}
+
+struct gpu_watch *gpu_watch_new(void)
+{
+    struct gpu_watch *watch = xcalloc(1, sizeof *watch);
+    arena_init(&watch->arena);
+    if (!nvml_begin(watch)) {
+        amd_list(&watch->arena, &watch->amd);
+        watch->count = watch->amd.count;
+    }
+    if (watch->count == 0) {
+        watch_delete(watch);
+        return NULL;
+    }
     must(pthread_mutex_init(&watch->lock, NULL) == 0);
     must(pthread_cond_init(&watch->ending, NULL) == 0);
     if (pthread_create(&watch->thread, NULL, run, watch) != 0) {
-        free(watch);
+        watch_delete(watch);
         return NULL;
     }
     return watch;
@@ -206,7 +247,7 @@ void gpu_watch_free(struct gpu_watch *watch)
     must(clock_gettime(CLOCK_REALTIME, &until) == 0);
     until.tv_sec += END_WAIT_S;
     if (pthread_timedjoin_np(watch->thread, NULL, &until) == 0) {
-        free(watch);
+        watch_delete(watch);
     }
 }
 

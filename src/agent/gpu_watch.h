@@ -17,7 +17,7 @@ struct gpu_sample {
     uint64_t memory_bytes; /* in use */
 };
 
-/* NULL: there is no NVIDIA library, or no GPU. */
+/* NULL: there is no GPU of NVIDIA by its library, and none of AMD by /sys. */
 struct gpu_watch *gpu_watch_new(void);
 
 /* Ends the thread, or leaves it behind where a call of the driver does not return. NULL is allowed. */

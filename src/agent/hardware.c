@@ -1,5 +1,7 @@
 /* hardware.c - reads cores by hwloc, memory from the kernel. SPDX-License-Identifier: Apache-2.0 */
 #include "agent/hardware.h"
+
+#include "agent/amd.h"
 #include "agent/dirs.h"
 #include "agent/nvml.h"
 #include "core/model/limits.h"
@@ -71,6 +73,9 @@ must_use enum err hardware_read(int64_t fake_gpus, struct arena *arena, struct h
     hardware.instance_type = instance_type_read(arena);
     if (fake_gpus < 0) {
         nvml_read(arena, &hardware);
+        if (hardware.device_count == 0) {
+            amd_read(arena, &hardware);
+        }
     } else if (fake_gpus > 0) {
         hardware.device_count = (uint32_t)fake_gpus;
         hardware.device_model = "fake";

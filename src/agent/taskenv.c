@@ -2,6 +2,7 @@
  *
  * Surprising: relative entries of PATH are not searched, so that no program is found by accident in
  * a task's working directory. SPDX-License-Identifier: Apache-2.0 */
+#include "agent/amd.h"
 #include "agent/taskenv.h"
 
 #include "base/amount.h"
@@ -54,17 +55,33 @@ static void set_number(struct env_list *list, const char *name, uint64_t value)
     list_set(list, arena_fmt(list->arena, "%s=%" PRIu64, name, value));
 }
 
-/* Sets the list of devices, for example "0,2". The list is empty for a task without devices, which
- * then sees no device. */
-static void set_devices(struct env_list *list, const struct start_order *order)
+/* Sets a list of numbers, for example "0,2". `ranks`: the positions of the devices in place of the devices. */
+static void set_list(struct env_list *list, const char *name, const struct start_order *order,
+                     bool ranks)
 {
     struct buf text;
     buf_init(&text, NODE_DEVICES_MAX * 12);
     for (size_t i = 0; i < order->device_count; i++) {
-        buf_addf(&text, "%s%" PRIu32, i == 0 ? "" : ",", order->devices[i]);
+        buf_addf(&text, "%s%" PRIu32, i == 0 ? "" : ",", ranks ? (uint32_t)i : order->devices[i]);
     }
-    set_text(list, "CUDA_VISIBLE_DEVICES", buf_text(&text));
+    set_text(list, name, buf_text(&text));
     buf_done(&text);
+}
+
+/* A task without devices has empty lists, and then sees no device. On AMD GPUs ROCR_VISIBLE_DEVICES chooses, and HIP counts what is left
+ * from 0 on: its two names are positions in that choice. An empty list of HIP or ROCR would mean all, and -1 means none. */
+static void set_devices(struct env_list *list, const struct start_order *order)
+{
+    struct amd_gpus *amd = arena_new(list->arena, struct amd_gpus, 1);
+    amd_list(list->arena, amd);
+    set_list(list, "CUDA_VISIBLE_DEVICES", order, amd->count > 0);
+    if (amd->count > 0 && order->device_count > 0) {
+        set_list(list, "ROCR_VISIBLE_DEVICES", order, false);
+        set_list(list, "HIP_VISIBLE_DEVICES", order, true);
+    } else if (amd->count > 0) {
+        set_text(list, "ROCR_VISIBLE_DEVICES", "-1");
+        set_text(list, "HIP_VISIBLE_DEVICES", "-1");
+    }
 }
 
 static void set_own(struct env_list *list, const struct taskenv_input *input)
