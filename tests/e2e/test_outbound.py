@@ -12,6 +12,7 @@ import signal
 import subprocess
 
 import pytest
+from test_containers import MISSING, fixture_images  # noqa: F401 - the fixture `images`
 from test_ports import job_text
 from weir_harness import DEADLINE_S
 
@@ -177,6 +178,18 @@ def test_a_task_that_was_moved_in_and_a_program_in_it_go_out_too(site, tmp_path)
     task, _ = saying(site, "red", network="red")
     inside = site.weir("task", "exec", task, "--", PYTHON, "-c", ASK, f"{OUTSIDE}:{PORT}", f"{NODE}:{PORT}").stdout
     assert inside.split("\n")[:2] == [f"outside to {NODE}", "nobody"]
+
+
+@pytest.mark.skipif(bool(MISSING), reason=f"needs {MISSING}")
+@pytest.mark.parametrize("runtime", ["crun", "runc"])
+def test_a_container_goes_out(world, weir, images, runtime):
+    forwarding("1")
+    site = weir("--slots", "4", "--runtime", runtime, "--image-dirs", str(images))
+    site.weir("network", "create", "red", "--range", "10.77.0.0/24", "--outbound")
+    _, address = saying(site, "red", network="red")
+    fetch = "; ".join(f"busybox nc -w 3 {place} {PORT} || echo nobody; echo" for place in (OUTSIDE, NODE, address))
+    done = site.weir("run", "--network", "red", "--image", f"dir:{images}/rootfs", "--", "sh", "-c", fetch)
+    assert [line for line in done.stdout.splitlines() if line] == [f"outside to {NODE}", "nobody", f"red to {address}"]
 
 
 @pytest.mark.parametrize("killed", ["agent", "supervisor"])
