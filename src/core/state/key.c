@@ -45,7 +45,9 @@ static int64_t least(int64_t a, int64_t b)
 static uint64_t length_key(const struct task *task)
 {
     const int64_t expect_ms = task->expect_ms > 0 ? task->expect_ms : LENGTH_UNKNOWN_MS;
-    const uint64_t step = lengths_step(expect_ms) + LENGTH_STEP_FRONT;
+    const bool limited = task->time_limit_ms > 0;
+    const uint64_t step =
+        (limited ? lengths_step(expect_ms) : lengths_class(expect_ms)) + LENGTH_STEP_FRONT;
     return LENGTH_KEY(task->reserved ? 0 : task->rank < 0 ? LENGTH_STEP_FRONT : step, task->rank);
 }
 

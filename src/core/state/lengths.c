@@ -42,6 +42,13 @@ uint64_t lengths_step(int64_t length_ms)
     return step < STEP_MAX ? step : STEP_MAX;
 }
 
+uint64_t lengths_class(int64_t length_ms)
+{
+    enum { CLASS_STEPS = 512 }; /* half of the steps between a power of two and the next */
+    const uint64_t last = lengths_step(length_ms) + CLASS_STEPS - 1;
+    return last - last % CLASS_STEPS;
+}
+
 /* ---- groups ---- */
 
 /* The number of bits of the slots that the task requests in all. Sizes of one class differ by a factor below

@@ -20,6 +20,21 @@ static void steps_ascend_with_the_length(void **state)
     assert_true(lengths_step(INT64_MAX) <= UINT16_MAX - LENGTH_STEP_FRONT);
 }
 
+/* Two classes to each power of two; a class is not before any length in it, nor behind any length after it. */
+static void learned_lengths_are_compared_by_class(void **state)
+{
+    (void)state;
+    const int64_t hour_ms = 1 << 22; /* a power of two, about an hour */
+    assert_int_equal(lengths_class(hour_ms), lengths_class(hour_ms * 3 / 2 - 1));
+    assert_int_equal(lengths_class(hour_ms * 3 / 2), lengths_class(hour_ms * 2 - 1));
+    assert_true(lengths_class(hour_ms - 1) < lengths_class(hour_ms));
+    assert_true(lengths_class(hour_ms) < lengths_class(hour_ms * 3 / 2));
+    assert_true(lengths_class(hour_ms) >= lengths_step(hour_ms * 3 / 2 - 1));
+    assert_true(lengths_class(hour_ms) < lengths_step(hour_ms * 3 / 2));
+    assert_true(lengths_class(0) > 0);
+    assert_true(lengths_class(INT64_MAX) <= UINT16_MAX - LENGTH_STEP_FRONT);
+}
+
 static void numbers_in_names_do_not_count(void **state)
 {
     (void)state;
@@ -171,6 +186,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steps_ascend_with_the_length),
+        cmocka_unit_test(learned_lengths_are_compared_by_class),
         cmocka_unit_test(numbers_in_names_do_not_count),
         cmocka_unit_test(a_group_has_the_same_hash_for_ever),
         cmocka_unit_test(a_group_is_asked_when_enough_have_ended),
