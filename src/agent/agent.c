@@ -225,6 +225,7 @@ static bool agent_end(struct agent *agent)
     before_free(agent->before);
     keeper_end(agent);
     session_end(agent);
+    free(agent->site_url);
     loop_timer_free(agent->lock_timer);
     loop_timer_free(agent->gpu_timer);
     gpu_watch_free(agent->gpus);

@@ -28,38 +28,6 @@ static bool wanted(const struct agent_start *start)
            (start->image != NULL && start->image[0] != '\0');
 }
 
-must_use bool box_order_ready(struct agent *agent, const struct agent_start *start)
-{
-    const struct box_order order = {.upload = start->upload == NULL ? "" : start->upload,
-                                    .image = start->image == NULL ? "" : start->image,
-                                    .mounts = start->mounts,
-                                    .mount_count = start->mount_count};
-    struct error e;
-    const bool network = start->network != NULL && start->network[0] != '\0';
-    if (agent->supervisor == NULL || keeper_closing(agent)) {
-        return true;
-    }
-    const bool out = start->outbound != NULL && start->outbound[0] != '\0';
-    if (network &&
-        agent->supervisor_version < (out ? FRAME_VERSION_OUTBOUND : FRAME_VERSION_NETWORKS)) {
-        log_error("an older supervisor would start a task in the wrong network");
-        reporter_tell(agent->reporter, AGENT_LOST, &start->key, "");
-        return false;
-    }
-    if (!wanted(start)) {
-        return true;
-    }
-    /* An older supervisor would start the program without its container. */
-    enum err r = agent->supervisor_version < FRAME_VERSION_LIMITS
-                     ? fail(&e, ERR_CONFLICT, "an older supervisor still serves the node")
-                     : box_files_order_put(agent->options.dir, &start->key, &order, &e);
-    if (r != ERR_OK) {
-        log_error("a task that is more than a plain process cannot be started", kv_error(&e));
-        reporter_tell(agent->reporter, AGENT_LOST, &start->key, "");
-    }
-    return r == ERR_OK;
-}
-
 static const char *or_none(const char *text)
 {
     return text == NULL ? "" : text;
@@ -87,6 +55,39 @@ void box_order_site(const struct agent_options *options, const char *url)
         log_warn("the settings for containers cannot be written", kv_error(&e));
     }
     arena_done(&arena);
+}
+
+must_use bool box_order_ready(struct agent *agent, const struct agent_start *start)
+{
+    const struct box_order order = {.upload = start->upload == NULL ? "" : start->upload,
+                                    .image = start->image == NULL ? "" : start->image,
+                                    .mounts = start->mounts,
+                                    .mount_count = start->mount_count};
+    struct error e;
+    const bool network = start->network != NULL && start->network[0] != '\0';
+    if (agent->supervisor == NULL || keeper_closing(agent)) {
+        return true;
+    }
+    const bool out = start->outbound != NULL && start->outbound[0] != '\0';
+    if (network &&
+        agent->supervisor_version < (out ? FRAME_VERSION_OUTBOUND : FRAME_VERSION_NETWORKS)) {
+        log_error("an older supervisor would start a task in the wrong network");
+        reporter_tell(agent->reporter, AGENT_LOST, &start->key, "");
+        return false;
+    }
+    if (!wanted(start)) {
+        return true;
+    }
+    box_order_site(&agent->options, agent->site_url); /* somebody may have taken the file away */
+    /* An older supervisor would start the program without its container. */
+    enum err r = agent->supervisor_version < FRAME_VERSION_LIMITS
+                     ? fail(&e, ERR_CONFLICT, "an older supervisor still serves the node")
+                     : box_files_order_put(agent->options.dir, &start->key, &order, &e);
+    if (r != ERR_OK) {
+        log_error("a task that is more than a plain process cannot be started", kv_error(&e));
+        reporter_tell(agent->reporter, AGENT_LOST, &start->key, "");
+    }
+    return r == ERR_OK;
 }
 
 must_use bool box_order_wrap(const char *dir, const struct attempt_key *key, struct spawn_job *job)

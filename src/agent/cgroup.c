@@ -123,17 +123,38 @@ static bool tree_begin(struct cgroup_tree *tree, const char *hex)
     return true;
 }
 
+static void places_put(const struct cgroups *groups, struct buf *out)
+{
+    buf_init(out, (size_t)CGROUP_TREES_MAX * CGROUP_PATH_MAX);
+    for (size_t i = 0; i < groups->layout.count; i++) {
+        buf_addf(out, "%s\n", groups->layout.trees[i].path);
+    }
+}
+
 /* Writes where the cgroups are, so that the next agent finds them, in whatever cgroup it runs. */
 static void places_write(const struct cgroups *groups, const char *dir)
 {
     struct buf text;
     struct error e;
-    buf_init(&text, (size_t)CGROUP_TREES_MAX * CGROUP_PATH_MAX);
-    for (size_t i = 0; i < groups->layout.count; i++) {
-        buf_addf(&text, "%s\n", groups->layout.trees[i].path);
-    }
+    places_put(groups, &text);
     if (dirs_write(dir, CGROUPS_FILE, (struct str){buf_text(&text), text.len}, &e) != ERR_OK) {
         log_warn("the places of the cgroups cannot be written", kv_error(&e));
+    }
+    buf_done(&text);
+}
+
+void cgroup_places_hold(const struct cgroups *groups, const char *dir)
+{
+    char path[CGROUP_PATH_MAX];
+    struct stat info;
+    struct buf text;
+    if (groups == NULL) {
+        return;
+    }
+    (void)snprintf(path, sizeof path, "%s/" CGROUPS_FILE, dir);
+    places_put(groups, &text);
+    if (stat(path, &info) != 0 || (size_t)info.st_size != text.len) {
+        places_write(groups, dir);
     }
     buf_done(&text);
 }

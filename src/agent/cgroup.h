@@ -39,6 +39,9 @@ struct cgroup_entry {
  * to. */
 struct cgroups *cgroup_new(const char *dir, const char *supervisor_hex);
 
+/* Writes the file with the places of the cgroups anew where it is gone or cut. NULL is allowed. */
+void cgroup_places_hold(const struct cgroups *groups, const char *dir);
+
 /* Removes the cgroups. Cgroups that still have processes stay. */
 void cgroup_free(struct cgroups *groups);
 

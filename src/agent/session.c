@@ -12,6 +12,7 @@
 #include "agent/tunnel.h"
 
 #include "base/log.h"
+#include "base/mem.h"
 #include "wire/attempt_key.h"
 
 #include <sys/random.h>
@@ -142,7 +143,9 @@ static void welcome(struct agent *agent, const struct inbox_message *message)
     reporter_session(agent->reporter, &session);
     tunnel_session(&agent->tunnels, message->url, message->credential);
     asker_session(agent->asker, message->url, message->credential);
-    box_order_site(&agent->options, message->url);
+    free(agent->site_url);
+    agent->site_url = xstrdup(message->url);
+    box_order_site(&agent->options, agent->site_url);
     log_info("the server welcomes us", kv_str("node", order->welcome.node),
              kv_str("server", message->url), kv_u64("epoch", order->epoch),
              kv_u64("incarnation", order->incarnation));

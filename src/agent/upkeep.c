@@ -90,6 +90,7 @@ void upkeep_look(struct supervisor *sup)
     struct error e = {0};
     enum err r = dir_hold(sup, &e);
     log_hold(sup);
+    cgroup_places_hold(sup->cgroups, sup->dir);
     r = r == ERR_OK ? dirs_lock_hold(sup->dir, SUPERVISOR_LOCK, &sup->lock_fd, &e) : r;
     r = r == ERR_OK ? spool_hold(sup, &e) : r;
     r = r == ERR_OK ? jobdir_hold(sup->jobdirs, &e) : r;
@@ -142,7 +143,9 @@ static void round_due(void *ctx)
     upkeep_look(sup);
     files_sweep(sup);
     tasknet_upkeep(sup->networks);
-    loop_timer_set(sup->upkeep_timer, loop_now_ms(sup->loop) + UPKEEP_MS);
+    const bool at_rest = sup->open_count == 0 && sup->trouble[0] == '\0';
+    loop_timer_set(sup->upkeep_timer,
+                   loop_now_ms(sup->loop) + (at_rest ? UPKEEP_IDLE_MS : UPKEEP_MS));
 }
 
 void upkeep_begin(struct supervisor *sup)

@@ -12,7 +12,8 @@ import subprocess
 
 import pytest
 
-FILES = ["supervisor.lock", "supervisor.sock", "supervisor.log", "agent.lock", "credential", "epoch", "machine"]
+FILES = ["supervisor.lock", "supervisor.sock", "supervisor.log", "agent.lock", "credential", "epoch", "machine", "door.sock", "cgroups", "before"]
+SOCKETS = ["supervisor.sock", "door.sock"]
 DIRECTORIES = ["spool", "job", "job/.ready"]
 
 
@@ -79,10 +80,10 @@ def check_truth(weir, what, harm):
     weir.wait_until(lambda: node_of(weir)["trouble"] == "" and node_of(weir)["state"] == "up", "the node to be well")
 
 
-@pytest.mark.parametrize("name, how", [(name, how) for name in FILES for how in ("delete", "truncate") if (name, how) != ("supervisor.sock", "truncate")])
+@pytest.mark.parametrize("name, how", [(name, how) for name in FILES for how in ("delete", "truncate") if how == "delete" or name not in SOCKETS])
 def test_a_file_of_the_node(harmed, name, how):
     check_truth(harmed, f"{how}-{name}", lambda home: damage(home / name, how) if (home / name).exists() else None)
-    if name not in ("epoch", "machine", "credential"):  # these are written when they are needed
+    if name not in ("epoch", "machine", "credential", "before"):  # these are written when they are needed
         path = harmed.dir / "node" / name
         harmed.wait_until(lambda: path.exists() and (not name.endswith(".lock") or path.stat().st_size > 0), f"{name} to be made anew")
 
@@ -90,6 +91,39 @@ def test_a_file_of_the_node(harmed, name, how):
 @pytest.mark.parametrize("name", DIRECTORIES)
 def test_a_directory_of_the_node(harmed, name):
     check_truth(harmed, f"delete-{name.replace('/', '-')}", lambda home: damage(home / name, "delete"))
+
+
+@pytest.mark.parametrize("how", ["delete", "truncate", "overwrite"])
+def test_a_task_with_an_upload_when_the_settings_for_it_are_gone(harmed, how):
+    """The node needs the file `box.site` for tasks that are more than a plain process."""
+    site = harmed.dir / "node" / "box.site"
+    if site.exists():
+        damage(site, how)
+    sent = harmed.root / f"sent-{how}"
+    sent.mkdir()
+    (sent / "greeting").write_text("hello\n")
+    ran = harmed.weir("run", "--upload", str(sent), "--", "grep", "hello", "greeting")
+    assert (ran.returncode, ran.stdout) == (0, "hello\n"), ran
+
+
+@pytest.mark.parametrize("name", ["spool", "job", "job/.ready"])
+def test_a_directory_that_becomes_read_only(weir, name):
+    """A task that runs goes on and its end is told; the node says why it takes no others, until it can."""
+    home = weir.dir / "node"
+    before, gate = gated(weir, "gate")
+    inside = ["nsenter", "--mount", "--target", (home / "supervisor.lock").read_text().strip()]  # the supervisor has mounts of its own
+    if os.geteuid() != 0 or subprocess.run([*inside, "mount", "--bind", home / name, home / name], check=False, capture_output=True).returncode != 0:
+        pytest.skip("only root can mount")
+    try:
+        subprocess.run([*inside, "mount", "-o", "remount,bind,ro", home / name], check=True)
+        waits = weir.submit("true")
+        said = weir.wait_until(lambda: node_of(weir)["trouble"] and node_of(weir) or weir.task(waits)["state"] == "completed" and {"trouble": ""}, "trouble or work")
+        assert said["trouble"] == "" or "job" in said["trouble"] or "spool" in said["trouble"] or "cannot" in said["trouble"], said
+    finally:
+        subprocess.run([*inside, "umount", home / name], check=True)
+    gate.touch()
+    assert weir.wait(before)["exit_code"] == 7
+    assert weir.wait(waits)["state"] == "completed"
 
 
 @pytest.mark.parametrize("how", ["delete", "truncate", "overwrite"])
