@@ -69,8 +69,8 @@ static void row_json(struct json_out *j, const struct core *core, const struct i
                  query_usage_user_name(core, task->user), query_account_name(core, task->account));
     json_out_kv_text(j, "pool", node != NULL ? query_pool_name(core, node->pool) : NULL);
     json_out_kv_text(j, "node", node != NULL ? query_node_name(core, node->id) : NULL);
-    json_out_put(j, "slots:%.3ld,idle_since:%td,slot_seconds:%.3ld}", instance->slots_milli,
-                 row->use->busy_ms, row->amount);
+    json_out_put(j, "slots:%.3ld,idle_since:%td,warned_at:%td,slot_seconds:%.3ld}",
+                 instance->slots_milli, row->use->busy_ms, row->use->warned_ms, row->amount);
 }
 
 void idle_show(struct call *call)

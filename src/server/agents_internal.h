@@ -60,6 +60,9 @@ void agents_orders_effect(struct agents *agents, const struct core *core,
 /* Logs an error when the hello shows that the server has lost facts. */
 void agents_known_compare(const struct agents *agents, const struct agent_hello *hello);
 
+/* The attempt said what it uses: its task may have to be warned, paused or ended for doing nothing. */
+void agents_idle(struct agents *agents, struct attempt_key key);
+
 /* Appends everything that a node must do after its hello: its starts and stops, and a stop for each
  * attempt that should not run there. First reports to the core, as unknown, the attempts that ran
  * here and that the node's supervisor does not know. */

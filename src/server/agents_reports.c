@@ -66,6 +66,7 @@ static void use_take(struct agents *agents, const struct agent_report *report)
                                         .gpu_memory_bytes =
                                             report->gpu_known ? report->gpu_memory_bytes : -1};
         use_table_put(agents->uses, &use);
+        agents_idle(agents, report->key);
     }
 }
 

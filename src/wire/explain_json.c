@@ -348,6 +348,7 @@ static const char *command(const struct core *core, task_id id, const struct exp
     static const char *const commands[REASON_COUNT] = {
         [REASON_STAGED] = "weir task start {task}",
         [REASON_PAUSED] = "weir task activate {task}",
+        [REASON_PAUSED_IDLE] = "weir task activate {task}",
         [REASON_POOL_PAUSED] = "weir pool resume {pool}",
         [REASON_POOL_EMPTY] = "weir agent --server URL --pool {pool} --join-token TOKEN",
         [REASON_NODES_AWAY] = "weir node resume {node}",

@@ -157,7 +157,7 @@ static void message_json(struct json_out *j, const char *program, const struct i
 {
     struct error e;
     const bool said = instance->cause == END_SPAWN || instance->cause == END_MEMORY ||
-                      instance->cause == END_DISK;
+                      instance->cause == END_DISK || instance->cause == END_IDLE;
     if (instance->cause == END_SPAWN) {
         (void)fail_errno(&e, ERR_IO, instance->exit_code, "cannot execute '%s'", program);
     } else if (instance->cause == END_MEMORY) {
@@ -166,6 +166,9 @@ static void message_json(struct json_out *j, const char *program, const struct i
         (void)fail(&e, ERR_LIMIT, "killed: used more than its %s of memory", bytes);
     } else if (instance->cause == END_DISK) {
         (void)fail(&e, ERR_LIMIT, "killed: used more disk than its node allows a task");
+    } else if (instance->cause == END_IDLE) {
+        (void)fail(&e, ERR_LIMIT,
+                   "ended: held its place and did nothing for longer than its pool allows");
     }
     json_out_kv_text(j, "message", said ? e.text : NULL);
 }

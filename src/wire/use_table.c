@@ -62,11 +62,29 @@ void use_table_put(struct use_table *table, const struct attempt_use *sample)
     const int64_t ms = sample->at_ms - use->at_ms;
     const int64_t cpu_ms = sample->cpu_ms - use->cpu_ms;
     const int64_t before = use->cpu_milli;
-    const int64_t busy_ms = use->busy_ms;
+    const struct attempt_use last = *use;
     *use = *sample;
     use->cpu_milli = ms > 0 && cpu_ms >= 0 ? cpu_ms * 1000 / ms : before;
     const bool works = use->cpu_milli >= USE_BUSY_MILLI || use->gpu_milli >= USE_BUSY_MILLI;
-    use->busy_ms = works ? sample->heard_ms : busy_ms;
+    use->busy_ms = works ? sample->heard_ms : last.busy_ms;
+    use->warned_ms = works ? 0 : last.warned_ms;
+    use->told_ms = last.told_ms;
+}
+
+void use_table_told(struct use_table *table, struct attempt_key key, int64_t now_ms)
+{
+    struct attempt_use *use = map_get(table->uses, &key, sizeof key);
+    if (use != NULL) {
+        use->told_ms = now_ms;
+    }
+}
+
+void use_table_warned(struct use_table *table, struct attempt_key key, int64_t now_ms)
+{
+    struct attempt_use *use = map_get(table->uses, &key, sizeof key);
+    if (use != NULL) {
+        use->warned_ms = now_ms;
+    }
 }
 
 void use_table_drop(struct use_table *table, struct attempt_key key)

@@ -349,6 +349,7 @@ static void rest_of_line(const struct world *world, const struct input *in)
     case INPUT_FLAVOR_DELETE:
     case INPUT_NETWORK_SET:
     case INPUT_NETWORK_DELETE:
+    case INPUT_TASK_IDLE:
     case INPUT_POOL_SCALE:
     case INPUT_POOL_REPLACE:
         break;

@@ -133,6 +133,7 @@ void apply(struct core *core, const struct fact *fact)
         [FACT_TASK_QUEUED] = apply_task_queued,
         [FACT_TASK_PAUSED] = apply_task_paused,
         [FACT_TASK_EDITED] = apply_task_edit,
+        [FACT_TASK_IDLE] = apply_task_idle,
         [FACT_TASK_KILL_ASKED] = apply_task_kill_asked,
         [FACT_PASS] = apply_pool_pass,
         [FACT_ALLOCATED] = apply_attempt_allocated,

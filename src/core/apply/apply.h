@@ -53,6 +53,7 @@ void apply_task_edit(struct core *core, const struct fact *fact);
 void apply_fallback_opened(struct core *core, const struct fact *fact);
 void apply_task_edit_moved(struct core *core, const struct fact *fact);
 void apply_task_released(struct core *core, const struct fact *fact);
+void apply_task_idle(struct core *core, const struct fact *fact);
 void apply_task_kill_asked(struct core *core, const struct fact *fact);
 void apply_task_ended(struct core *core, const struct fact *fact);
 void apply_task_archived(struct core *core, const struct fact *fact);

@@ -113,7 +113,16 @@ void apply_task_paused(struct core *core, const struct fact *fact)
     struct task *task = change_task_open(core, fact->task.task, &mark);
     must(!task->pause_asked);
     task->pause_asked = 1;
+    if (task->cause == END_IDLE_PAUSED) {
+        task->cause = END_NONE; /* of an earlier pause */
+    }
     change_task_close(core, task, &mark);
+}
+
+/* The warning is told to people; what the task used is no part of the state. */
+void apply_task_idle(struct core *core, const struct fact *fact)
+{
+    must(query_task(core, fact->task_idle.task) != NULL);
 }
 
 void apply_task_kill_asked(struct core *core, const struct fact *fact)

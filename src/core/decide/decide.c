@@ -86,6 +86,7 @@ enum verdict decide(const struct core *core, const struct input *in, struct fact
         [INPUT_FLAVOR_DELETE] = decide_flavor_delete,
         [INPUT_NETWORK_SET] = decide_network_set,
         [INPUT_NETWORK_DELETE] = decide_network_delete,
+        [INPUT_TASK_IDLE] = decide_idle,
         [INPUT_POOL_CLOSE] = decide_life_close,
         [INPUT_POOL_RESTORE] = decide_life_restore,
         [INPUT_POOL_SCALE] = decide_scale,

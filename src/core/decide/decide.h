@@ -52,6 +52,9 @@ enum verdict decide_flavor_set(struct step *step);
 enum verdict decide_flavor_delete(struct step *step);
 enum verdict decide_network_set(struct step *step);
 enum verdict decide_network_delete(struct step *step);
+
+/* No running instance of the task has done anything for a time: warns, pauses or ends it as its pool says. */
+enum verdict decide_idle(struct step *step);
 enum verdict decide_launch_ask(struct step *step);
 enum verdict decide_launch_stop(struct step *step);
 enum verdict decide_launch_provider(struct step *step);

@@ -86,6 +86,7 @@ static bool again_of(const struct task *task, const struct instance *instance,
                (instance_failed(cause, report->exit_code) && retries_left(task, instance));
     case END_PREEMPTED:
     case END_PAUSED:
+    case END_IDLE_PAUSED:
     case END_MOVED:
     case END_GANG:
     case END_POOL:
@@ -99,6 +100,7 @@ static bool again_of(const struct task *task, const struct instance *instance,
     case END_NONE:
     case END_KILLED:
     case END_TIME_LIMIT:
+    case END_IDLE:
     case END_DEPENDENCY:
     case END_LOSSES:
         break;

@@ -52,9 +52,10 @@ enum input_type {
     INPUT_POOL_REPLACE, /* all nodes of a pool with a provider are replaced, some at a time */
     INPUT_NETWORK_SET,
     INPUT_NETWORK_DELETE,
+    INPUT_TASK_IDLE, /* no running instance of a task has done anything for a time */
 };
 
-enum { INPUT_TYPE_COUNT = INPUT_NETWORK_DELETE + 1 };
+enum { INPUT_TYPE_COUNT = INPUT_TASK_IDLE + 1 };
 
 enum report_type {
     REPORT_STARTED,
@@ -172,6 +173,9 @@ struct input {
             struct task_move move;
             const struct adopted *places; /* adopt: the places of the instances */
             uint32_t place_count;
+            int64_t idle_since_ms;  /* idle: since when */
+            int64_t idle_seen_ms;   /* idle: up to when this is known */
+            int64_t idle_warned_ms; /* idle: when the task was warned of that; 0: it was not */
         } task;
         struct {
             node_id node;

@@ -21,7 +21,8 @@ int64_t instance_unsaved_ms(const struct instance *instance)
 bool instance_failed(enum end_cause cause, int32_t exit_code)
 {
     return cause == END_TIME_LIMIT || cause == END_SPAWN || cause == END_LOSSES ||
-           cause == END_MEMORY || cause == END_DISK || (cause == END_EXIT && exit_code != 0);
+           cause == END_MEMORY || cause == END_DISK || cause == END_IDLE ||
+           (cause == END_EXIT && exit_code != 0);
 }
 
 bool instance_lost(enum end_cause cause)

@@ -40,6 +40,8 @@ static const char *const cause_names[END_CAUSE_COUNT] = {
     [END_MEMORY] = "out-of-memory",
     [END_DISK] = "out-of-disk",
     [END_DEVICE] = "device-lost",
+    [END_IDLE] = "idle",
+    [END_IDLE_PAUSED] = "idle-paused",
 };
 
 static const char *const fallback_why_names[FALLBACK_WHY_COUNT] = {
@@ -66,6 +68,7 @@ static const char *const reason_names[REASON_COUNT] = {
     [REASON_NONE] = "none",
     [REASON_STAGED] = "staged",
     [REASON_PAUSED] = "paused",
+    [REASON_PAUSED_IDLE] = "paused-idle",
     [REASON_DEPENDENCY] = "dependency",
     [REASON_POOL_PAUSED] = "pool-paused",
     [REASON_POOL_EMPTY] = "pool-empty",
@@ -203,6 +206,13 @@ const char *names_pool_order(enum pool_order order)
         [QUEUE_SHORT_FIRST] = "short-first",
     };
     return (unsigned)order < POOL_ORDER_COUNT ? names[order] : NULL;
+}
+
+const char *names_idle_action(enum idle_action action)
+{
+    static const char *const names[IDLE_ACTION_COUNT] = {
+        [IDLE_PAUSE] = "pause", [IDLE_END] = "end"};
+    return (unsigned)action < IDLE_ACTION_COUNT ? names[action] : NULL;
 }
 
 const char *names_pool_access(enum pool_access access)

@@ -158,6 +158,9 @@ struct pool {
     uint32_t contested_count;
     uint32_t slots_per_node; /* see struct pool_spec */
     uint32_t access;         /* enum pool_access */
+    uint32_t idle_action;    /* enum idle_action; see struct pool_spec */
+    int64_t idle_warn_ms;
+    int64_t idle_after_ms;
     /* the names of struct pool_spec, each with its NUL, sorted; NULL: none */
     struct blob *guests;
 };

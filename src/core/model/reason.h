@@ -141,8 +141,10 @@ enum reason_code {
     REASON_NETWORK_GUEST,    /* network `text` is not for the project `account` */
     REASON_NO_NETWORK,       /* no node that could run the task makes networks */
     REASON_NO_OUTBOUND,      /* no node that could run the task lets networks out */
+    /* a wait: the task did nothing, and `pool` pauses such tasks */
+    REASON_PAUSED_IDLE,
 };
-enum { REASON_COUNT = REASON_NO_OUTBOUND + 1 };
+enum { REASON_COUNT = REASON_PAUSED_IDLE + 1 };
 
 struct reason {
     enum reason_code code;

@@ -179,6 +179,13 @@ enum pool_access {
 };
 enum { POOL_ACCESS_COUNT = ACCESS_DEDICATED + 1 };
 
+/* What becomes of a task that holds its place and does nothing. */
+enum idle_action {
+    IDLE_PAUSE,
+    IDLE_END,
+};
+enum { IDLE_ACTION_COUNT = IDLE_END + 1 };
+
 struct pool_spec {
     const char *name;
     const char *title;
@@ -239,6 +246,10 @@ struct pool_spec {
     const char *flavor; /* the name of a flavor, which says what each node has; "": none */
     const char *
         network; /* of all its tasks: "host", "isolated" or a name; "": each task may say its own */
+    /* a task whose running instances have all done nothing for so long is warned, and then paused or ended; 0: it is not */
+    int64_t idle_warn_ms;
+    int64_t idle_after_ms;
+    enum idle_action idle_action;
     /* a node whose agent names no pool belongs to the first pool whose labels here the node has; none: no node
      * belongs to the pool by its labels */
     const struct label *selector;

@@ -163,6 +163,11 @@ bool spec_limits_pool(const struct pool_spec *spec, const char **ret_limit, int6
     }
     *ret_limit = "nodes in all zones together";
     *ret_max = spec->nodes_fixed;
+    if (spec->idle_after_ms > 0 && spec->idle_warn_ms >= spec->idle_after_ms) {
+        *ret_limit = "idle_warn, which must be below idle_after";
+        *ret_max = spec->idle_after_ms;
+        return false;
+    }
     if (!pool_zones_sound(spec)) {
         return false;
     }

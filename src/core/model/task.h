@@ -45,8 +45,10 @@ enum end_cause {
     END_MEMORY, /* the attempt used more memory than it holds */
     END_DISK,   /* the attempt used more disk than its node allows a task */
     END_DEVICE, /* a device that the attempt held was lost */
+    END_IDLE,   /* the task did nothing, and its pool ends such tasks */
+    END_IDLE_PAUSED, /* the task did nothing, and its pool pauses such tasks */
 };
-enum { END_CAUSE_COUNT = END_DEVICE + 1 };
+enum { END_CAUSE_COUNT = END_IDLE_PAUSED + 1 };
 
 /* A requeue after a lost node subtracts this number from the task's rank. Requeued tasks come first in their
  * priority, in order of submission among themselves. */

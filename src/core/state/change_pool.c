@@ -252,6 +252,9 @@ void change_pool_set(struct core *core, const struct fact *fact)
     pool->user_slots_max = spec->user_slots_max;
     pool->uneven_off = spec->uneven_off;
     pool->turn_ms = spec->turn_ms;
+    pool->idle_warn_ms = spec->idle_warn_ms;
+    pool->idle_after_ms = spec->idle_after_ms;
+    pool->idle_action = spec->idle_action;
     if (pool->idle_for_waiting != spec->idle_for_waiting) {
         pool->idle = (struct bucket){0}; /* another budget begins full */
     }

@@ -301,6 +301,11 @@ struct fact {
             network_id network;
         } network_deleted;
         struct {
+            task_id task;
+            int64_t since_ms; /* since when no running instance has done anything */
+            int64_t until_ms; /* when the task is paused or ended; 0: it is not */
+        } task_idle;
+        struct {
             pool_id pool;
             uint32_t
                 nodes; /* that the pool waits for, because its flavor is sold out; 0: no more */

@@ -516,6 +516,13 @@ static void fill_node_leaving(struct fact *fact)
     fact->node_leaving.words = "the pool was made smaller";
 }
 
+static void fill_task_idle(struct fact *fact)
+{
+    fact->task_idle.task.v = 12;
+    fact->task_idle.since_ms = 1700000000000;
+    fact->task_idle.until_ms = 1700000360000;
+}
+
 static void fill_node_spare(struct fact *fact)
 {
     fact->node_spare.node.v = 2;
@@ -608,6 +615,7 @@ static void fact_of(enum fact_type type, struct fact *fact)
         [FACT_NODE_LEAVING] = fill_node_leaving,
         [FACT_NODE_LOCKED] = fill_node_locked,
         [FACT_NODE_SPARE] = fill_node_spare,
+        [FACT_TASK_IDLE] = fill_task_idle,
         [FACT_POOL_REPLACING] = fill_replacing,
         [FACT_NODE_FORGOTTEN] = fill_node_forgotten,
     };

@@ -108,6 +108,7 @@ static const struct fact facts[] = {
     {.type = FACT_FLAVOR_DELETED, .flavor_deleted = {{99}}},
     {.type = FACT_NETWORK_SET, .network_set = {{5}, &network_spec}},
     {.type = FACT_NETWORK_DELETED, .network_deleted = {{99}}},
+    {.type = FACT_TASK_IDLE, .task_idle = {{12}, 1699999999998, 1700000000000}},
     {.type = FACT_FLAVOR_WAITS, .flavor_waits = {{2}, 3, 0}},
     {.type = FACT_POOL_STATE,
      .pool_state = {{2},

@@ -171,6 +171,7 @@ static void suggestions_are_commands_that_fit(void **state)
     } cases[] = {
         {REASON_STAGED, "weir task start 1"},
         {REASON_PAUSED, "weir task activate 1"},
+        {REASON_PAUSED_IDLE, "weir task activate 1"},
         {REASON_POOL_PAUSED, "weir pool resume default"},
         {REASON_POOL_EMPTY, "weir agent --server URL --pool default --join-token TOKEN"},
         {REASON_NODES_AWAY, "weir node resume n1"},

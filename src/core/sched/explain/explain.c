@@ -459,7 +459,7 @@ void explain_task_in(const struct core *core, task_id id, pool_id in, struct exp
     if (task->state == TASK_STAGED) {
         ret->reason.code = REASON_STAGED;
     } else if (task->pause_asked) {
-        ret->reason.code = REASON_PAUSED;
+        ret->reason.code = task->cause == END_IDLE_PAUSED ? REASON_PAUSED_IDLE : REASON_PAUSED;
     } else if (task->pool_next.v != 0) {
         ret->reason.code = REASON_CHANGING_POOL;
         ret->reason.pool = task->pool_next;

@@ -1,0 +1,70 @@
+/* decide_idle.c - the rule of a pool for tasks that hold their places and do nothing: warn, then pause or end. What a
+ * task uses is no part of the state; the server says since when it uses nothing, and when it was warned.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "base/must.h"
+#include "core/decide/decide.h"
+#include "core/decide/settle.h"
+#include "core/decide/step.h"
+#include "core/model/input.h"
+#include "core/model/pool.h"
+#include "core/model/task.h"
+#include "core/model/verdict.h"
+#include "core/state/fact.h"
+#include "core/state/query.h"
+
+static int64_t later(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* When the task is paused or ended, if it was warned at `warned_ms`; 0: never. A rule that was made sharper leaves a
+ * warned task the whole time between warning and end. */
+static int64_t due_ms(const struct pool *pool, int64_t since_ms, int64_t warned_ms)
+{
+    if (pool->idle_after_ms == 0) {
+        return 0;
+    }
+    const int64_t due = since_ms + pool->idle_after_ms;
+    return pool->idle_warn_ms == 0
+               ? due
+               : later(due, warned_ms + pool->idle_after_ms - pool->idle_warn_ms);
+}
+
+enum verdict decide_idle(struct step *step)
+{
+    enum verdict verdict = VERDICT_OK;
+    const struct task *task = step_task(step, &verdict);
+    if (task == NULL) {
+        return verdict;
+    }
+    const struct pool *pool = query_pool(step->core, task->pool);
+    const int64_t seen_ms = step->in->task.idle_seen_ms;
+    const int64_t since_ms = step->in->task.idle_since_ms;
+    const int64_t warned_ms = step->in->task.idle_warned_ms;
+    must(since_ms <= seen_ms);
+    must(seen_ms <= step->in->now_ms);
+    if (pool == NULL || task->kill_asked || task->pause_asked ||
+        task->active_count == task->starting_count + task->stopping_count) {
+        return VERDICT_OK;
+    }
+    if (pool->idle_warn_ms > 0 && warned_ms == 0) {
+        if (seen_ms - since_ms >= pool->idle_warn_ms) {
+            struct fact *fact = step_fact(step, FACT_TASK_IDLE);
+            fact->task_idle.task = task->id;
+            fact->task_idle.since_ms = since_ms;
+            fact->task_idle.until_ms = due_ms(pool, since_ms, step->in->now_ms);
+        }
+        return VERDICT_OK;
+    }
+    const int64_t due = due_ms(pool, since_ms, warned_ms);
+    if (due == 0 || seen_ms < due) {
+        return VERDICT_OK;
+    }
+    if (pool->idle_action == IDLE_PAUSE) {
+        step_fact(step, FACT_TASK_PAUSED)->task.task = task->id;
+        settle_stop(step, task->id, END_IDLE_PAUSED, true);
+    } else {
+        settle_stop(step, task->id, END_IDLE, true);
+    }
+    return VERDICT_OK;
+}
