@@ -11,6 +11,7 @@
 #include "api/asks.h"
 #include "api/audits.h"
 #include "api/uploads.h"
+#include "api/checkup.h"
 #include "api/cursors.h"
 #include "api/events.h"
 #include "api/handlers.h"
@@ -35,6 +36,7 @@ struct api *api_new(const struct api_options *options)
     api->events = events_streams_new(api);
     api->tunnels = tunnel_list_new(api);
     api->proxies = proxy_new(api);
+    api->checkup = checkup_new(api);
     api->asks = asks_new(api);
     api->uploads = uploads_new(api, options->dir == NULL ? "." : options->dir);
     api->cursors = cursors_new();
@@ -52,6 +54,7 @@ void api_free(struct api *api)
     }
     tunnel_list_free(api->tunnels);
     proxy_free(api->proxies);
+    checkup_free(api->checkup);
     events_streams_free(api->events);
     asks_free(api->asks);
     uploads_free(api->uploads);
@@ -352,6 +355,7 @@ void api_stop(struct api *api)
     while (!LIST_EMPTY(&api->uses)) {
         LIST_FIRST(&api->uses)->cut(LIST_FIRST(&api->uses));
     }
+    checkup_stop(api->checkup);
     tunnel_list_stop(api->tunnels);
 }
 
@@ -381,6 +385,7 @@ void api_committed(struct api *api, const struct store_batch *batch)
                      batch->history[i].json);
     }
     events_streams_committed(api->events, batch);
+    checkup_wake(api->checkup);
     for (size_t i = 0; i < batch->token_count; i++) {
         if (batch->tokens[i].revoked) {
             uses_cut(api, batch->tokens[i].id);

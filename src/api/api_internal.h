@@ -10,6 +10,7 @@
 struct event_streams;
 struct tunnels;
 struct proxies;
+struct checkup;
 struct asks;
 struct uploads;
 struct cursors;
@@ -43,6 +44,7 @@ struct api {
     struct event_streams *events;
     struct tunnels *tunnels;
     struct proxies *proxies;
+    struct checkup *checkup;
     struct asks *asks;
     struct uploads *uploads;
     int64_t

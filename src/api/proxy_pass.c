@@ -326,6 +326,10 @@ static void seek(struct proxied *p)
     if (service != NULL) {
         index = proxy_place_instance(core, service, p->from % service->instance_count);
         p->from = index >= 0 ? (uint32_t)index + 1 : p->from;
+        if (index < 0 && service->checked) {
+            r = fail(&e, ERR_CONFLICT, "no instance of task %llu is healthy now",
+                     (unsigned long long)service->id.v);
+        }
     }
     r = r == ERR_OK ? tunnel_target(core, p->task, index, &order.key, &node, &e) : r;
     p->asked += r == ERR_OK;

@@ -2,6 +2,7 @@
 #include "api/proxy_place.h"
 
 #include "core/model/account.h"
+#include "core/model/instance.h"
 
 #include <string.h>
 
@@ -81,9 +82,9 @@ bool proxy_place_find(struct proxied *p, const struct core *core)
     }
     const struct account *project = query_account_named(core, ACCOUNT_PROJECT, p->project);
     const struct task *found = NULL;
-    const struct task *task =
-        project != NULL ? query_task_service(core, project->id, (task_id){0}) : NULL;
-    for (; task != NULL; task = query_task_service(core, project->id, task->id)) {
+    const struct task *task = project != NULL ? query_task_service_first(core, project->id) : NULL;
+    for (; task != NULL && task->account.v == project->id.v;
+         task = query_task_service_next(core, task)) {
         if (!is_named(core, task, p->name)) {
             continue;
         }
@@ -114,7 +115,7 @@ int64_t proxy_place_instance(const struct core *core, const struct task *task, u
     for (uint32_t i = 0; i < task->instance_count && task->active_count > 0; i++) {
         const uint32_t index = (from + i) % task->instance_count;
         const struct instance *instance = query_instance(core, task->id, index);
-        if (instance != NULL && instance->state == INSTANCE_RUNNING) {
+        if (instance != NULL && instance_ready(task, instance)) {
             return index;
         }
     }

@@ -301,6 +301,7 @@ static const struct list_column attempt_columns[] = {
     {"attempt", "ATTEMPT", COLUMN_TEXT, "key", COLUMN_ALWAYS, NULL},
     {"instance", "INSTANCE_ID", COLUMN_NUMBER, "instance", COLUMN_ALWAYS, NULL},
     {"state", "STATE", COLUMN_STATE, "state", COLUMN_ALWAYS, cell_attempt_state},
+    {"health", "HEALTH", COLUMN_TEXT, "health", COLUMN_SPARE, NULL},
     {"node", "NODE", COLUMN_TEXT, "node", COLUMN_ALWAYS, NULL},
     {"devices", "DEVICES", COLUMN_CUSTOM, "devices", COLUMN_SPARE, cell_devices},
     {"cause", "CAUSE", COLUMN_CUSTOM, "cause", COLUMN_ALWAYS, cell_cause},

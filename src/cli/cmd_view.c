@@ -206,10 +206,24 @@ static void cell_expected(struct buf *out, const struct doc *item, int64_t now_m
     }
 }
 
+/* Of a service with a health check: how many of its running instances are healthy. */
+static void cell_health(struct buf *out, const struct doc *item, int64_t now_ms)
+{
+    (void)now_ms;
+    const int64_t healthy = item_number(item, "health.healthy", -1);
+    const int64_t unhealthy = item_number(item, "health.unhealthy", 0);
+    const int64_t unknown = item_number(item, "health.unknown", 0);
+    if (healthy >= 0) {
+        buf_addf(out, "%lld of %lld running instances healthy", (long long)healthy,
+                 (long long)(healthy + unhealthy + unknown));
+    }
+}
+
 static const struct list_column explain_fields[] = {
     {"task", "task", COLUMN_NUMBER, "task", COLUMN_ALWAYS, NULL},
     {"state", "state", COLUMN_STATE, "state", COLUMN_ALWAYS, NULL},
     {"reason", "reason", COLUMN_TEXT, "reason.message", COLUMN_ALWAYS, NULL},
+    {"health", "health", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_health},
     {"until", "moves on", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_until},
     {"keeping", "reservation", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_keeping},
     {"account", "account", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_account},

@@ -267,6 +267,31 @@ const struct field task_file_fields[] = {
     {0},
 };
 
+static void health_finish(const struct doc_value *v, const struct task_spec *spec)
+{
+    if (spec->health[0] == '\0') {
+        return;
+    }
+    if (spec->health[0] != '/' && strcmp(spec->health, HEALTH_TCP) != 0) {
+        fields_problem_in(v, "health", "a path like /healthz is wanted, or tcp, not '%.60s'",
+                          spec->health);
+    } else if (strpbrk(spec->health, " \t\r\n") != NULL) {
+        fields_problem_in(v, "health", "a path has no spaces; write %%20");
+    } else if (spec->kind != TASK_SERVICE) {
+        fields_problem_in(v, "health", "only a task of kind service has a health check");
+    }
+    if (spec->health_every_ms < HEALTH_EVERY_MS_LEAST) {
+        fields_problem_in(v, "health_every", "at least %d s are wanted",
+                          HEALTH_EVERY_MS_LEAST / 1000);
+    }
+    if (spec->health_timeout_ms == 0) {
+        fields_problem_in(v, "health_timeout", "no answer comes within no time");
+    }
+    if (spec->health_failures == 0) {
+        fields_problem_in(v, "health_failures", "1 or more is wanted");
+    }
+}
+
 /* Checks rules that involve several fields, and derives what follows from them together. */
 static void task_finish(const struct doc_value *v, struct task_draft *draft)
 {
@@ -300,6 +325,7 @@ static void task_finish(const struct doc_value *v, struct task_draft *draft)
         fields_problem_in(v, "restart",
                           "the instances of a gang end together; on-failure starts them again");
     }
+    health_finish(v, spec);
     task_resources_finish(v, draft);
     if (v->in->text_bytes > TASK_SPEC_BYTES_MAX) {
         fields_problem(v,

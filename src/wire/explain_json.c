@@ -432,6 +432,25 @@ uint32_t explain_json_suggestions(const struct core *core, task_id id,
     return count;
 }
 
+/* How many of the instances of a service with a health check are how; null: the task has no such check. */
+static void health_json(struct json_out *j, const struct core *core, const struct task *task)
+{
+    uint32_t counts[SERVICE_HEALTH_COUNT] = {0};
+    json_out_key(j, "health");
+    if (!task->checked) {
+        json_out_null(j);
+        return;
+    }
+    for (uint32_t i = 0; i < task->instance_count && task->active_count > 0; i++) {
+        const struct instance *instance = query_instance(core, task->id, i);
+        if (instance->state == INSTANCE_RUNNING) {
+            counts[instance->health]++;
+        }
+    }
+    json_out_put(j, "{healthy:%u,unhealthy:%u,unknown:%u}", counts[SERVICE_HEALTHY],
+                 counts[SERVICE_UNHEALTHY], counts[SERVICE_UNKNOWN]);
+}
+
 void explain_json(struct json_out *j, const struct core *core, const struct task *task,
                   int64_t now_ms, struct arena *arena)
 {
@@ -448,6 +467,7 @@ void explain_json(struct json_out *j, const struct core *core, const struct task
     reason_text_json(j, core, &why.reason);
     json_out_put(j, "expected:{ms:%zu,from:%s},reserved_until:%td", (uint64_t)why.expect_ms,
                  names_length_source(why.expect_from), why.reserved_until_ms);
+    health_json(j, core, task);
     fallback_json(j, core, task, true);
     keeping_json(j, core, task->id, &why);
     account_figures_json(j, core, task->pool, &why.account, arena);

@@ -283,6 +283,12 @@ static const char *sentence_of(const struct reason *reason)
         return "was lost with its node or supervisor {have} times within an hour, and waits before "
                "the next try";
     }
+    if (reason->code == REASON_RESTARTS && reason->text[0] != '\0') {
+        return reason->need == 0
+                   ? "its health check failed too often; waits before start {have} in a row"
+                   : "its health check failed too often; waits before start {have} of {need} in a "
+                     "row";
+    }
     if (reason->code == REASON_RESTARTS && reason->need == 0) {
         return "its program ended; waits before start {have} in a row";
     }

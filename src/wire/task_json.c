@@ -157,7 +157,8 @@ static void message_json(struct json_out *j, const char *program, const struct i
 {
     struct error e;
     const bool said = instance->cause == END_SPAWN || instance->cause == END_MEMORY ||
-                      instance->cause == END_DISK || instance->cause == END_IDLE;
+                      instance->cause == END_DISK || instance->cause == END_IDLE ||
+                      instance->cause == END_UNHEALTHY;
     if (instance->cause == END_SPAWN) {
         (void)fail_errno(&e, ERR_IO, instance->exit_code, "cannot execute '%s'", program);
     } else if (instance->cause == END_MEMORY) {
@@ -169,6 +170,8 @@ static void message_json(struct json_out *j, const char *program, const struct i
     } else if (instance->cause == END_IDLE) {
         (void)fail(&e, ERR_LIMIT,
                    "ended: held its place and did nothing for longer than its pool allows");
+    } else if (instance->cause == END_UNHEALTHY) {
+        (void)fail(&e, ERR_CONFLICT, "ended: its health check failed too often in a row");
     }
     json_out_kv_text(j, "message", said ? e.text : NULL);
 }
@@ -244,6 +247,9 @@ static void attempt_json(const struct task_writer *writer, struct json_out *j,
                  instance->workdir_missed == 0, instance->allocated_ms, instance->started_ms,
                  instance->checkpoint_ms, instance->ended_ms);
     /* What the attempt used is unknown until it has ended, and where nobody saw the end. */
+    const bool healthy = !ended && task->checked && instance->state == INSTANCE_RUNNING;
+    json_out_kv_text(j, "health",
+                     healthy ? names_service_health((enum service_health)instance->health) : NULL);
     const bool known = instance->cpu_ms != 0 || instance->memory_peak_bytes != 0;
     number_or_null(j, "cpu_ms", known, instance->cpu_ms);
     number_or_null(j, "memory_peak", known, instance->memory_peak_bytes);

@@ -1,7 +1,12 @@
 """Services: programs that start again and keep their address. SPDX-License-Identifier: Apache-2.0
 """
 import http.client
+import pathlib
+import shutil
+import tempfile
 import threading
+
+import pytest
 
 
 def test_a_service_starts_again_as_the_same_task(weir):
@@ -187,3 +192,122 @@ def test_a_service_that_never_listens_is_an_error_in_the_end(weir):
     other = site.submit("sleep", "1000")
     site.wait_state(other, "running")
     assert get(site, address_of(site, other))[0] == 502  # no service: its reader wants the error at once
+
+
+# Answers /healthz by the file `sick` in its directory: none is well, "no" is a refusal, "slow" no answer. Writes each
+# check and each other request to files.
+CHECKED = """
+import http.server, os, pathlib, time
+here = pathlib.Path(os.environ["PLACE"]) / os.environ["WEIR_INSTANCE_ID"]
+here.mkdir(exist_ok=True)
+with open(here / "starts", "a") as out:
+    print(os.environ["WEIR_ATTEMPT"], file=out)
+class Answer(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        sick = here / f"sick-{os.environ['WEIR_ATTEMPT']}"
+        state = sick.read_text() if sick.exists() else ""
+        with open(here / ("checks" if self.path == "/healthz" else "requests"), "a") as out:
+            print(self.path, state or "well", self.headers.get("User-Agent"), file=out)
+        if self.path == "/healthz" and state == "slow":
+            time.sleep(600)
+        self.send_response(503 if self.path == "/healthz" and state == "no" else 200)
+        text = f"{os.environ['WEIR_INSTANCE_ID']} {os.environ['WEIR_ATTEMPT']}".encode()
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+    def log_message(self, *_):
+        pass
+http.server.ThreadingHTTPServer(("127.0.0.1", int(os.environ["WEIR_PORT"])), Answer).serve_forever()
+"""
+
+
+@pytest.fixture
+def place():
+    """A directory where tasks of every user may write."""
+    path = pathlib.Path(tempfile.mkdtemp(prefix="weir-test-"))
+    path.chmod(0o777)
+    yield path
+    shutil.rmtree(path, ignore_errors=True)
+
+
+def checked(site, place, **fields):
+    """A service with a health check, whose instances write into `place` what happened."""
+    settings = {"health": "/healthz", "health_every": "1s", "health_grace": "60s", "restart_delay": "1ms", "env": {"PLACE": str(place)}}
+    return site.submit("/usr/bin/python3", "-c", CHECKED, kind="service", **{**settings, **fields})
+
+
+def healths(site, task):
+    return {one["index"]: one["health"] for one in site.task(task)["attempts"] if one["state"] == "running"}
+
+
+def test_an_unhealthy_instance_is_passed_over_and_comes_back(weir, place):
+    site = weir("--slots", "2")
+    task = checked(site, place, instances=2, health_failures=1000)
+    address = address_of(site, task)
+    site.wait_until(lambda: healths(site, task) == {0: "healthy", 1: "healthy"}, "two healthy instances")
+    assert {get(site, address)[1] for _ in range(6)} == {"0", "1"}
+    (place / "0" / "sick-1").write_text("no")
+    site.wait_until(lambda: healths(site, task)[0] == "unhealthy", "the failed check")
+    assert {get(site, address) for _ in range(6)} == {(200, "1", "1")}
+    assert "503" in site.weir("events", "--task", task).stdout
+    assert "1 of 2 running instances healthy" in site.weir("explain", task).stdout
+    assert "unhealthy" in site.weir("task", "show", task).stdout
+    (place / "0" / "sick-1").unlink()
+    site.wait_until(lambda: healths(site, task)[0] == "healthy", "the good check")
+    assert {get(site, address)[1] for _ in range(6)} == {"0", "1"}
+    assert (place / "0" / "starts").read_text() == "1\n"  # nobody ended it
+    assert "weir-health" in (place / "0" / "checks").read_text()
+
+
+def test_an_instance_that_stays_unhealthy_starts_again_with_that_reason(weir, place):
+    site = weir("--slots", "2")
+    task = checked(site, place, health_failures=2)
+    address = address_of(site, task)
+    assert get(site, address) == (200, "0", "1")
+    for attempt, state in (("1", "no"), ("2", "slow")):
+        (place / "0" / f"sick-{attempt}").write_text(state)
+        site.wait_until(lambda: max(one["attempt"] for one in site.task(task)["attempts"]) == int(attempt) + 1, "the next attempt")
+        assert get(site, address) == (200, "0", str(int(attempt) + 1))
+    ended = [one for one in site.task(task)["attempts"] if one["attempt"] < 3]
+    assert [one["cause"] for one in ended] == ["unhealthy", "unhealthy"]
+    assert all("health check failed" in one["message"] for one in ended)
+    assert (place / "0" / "starts").read_text() == "1\n2\n3\n"
+
+
+def test_a_service_that_is_never_healthy_fails_after_its_restarts(weir):
+    site = weir("--slots", "2")
+    task = site.submit("sleep", "1000", kind="service", health="tcp", health_every="1s", health_grace="0s", health_failures=1,
+                       restart_delay="1ms", max_restarts=1)
+    shown = site.wait_state(task, "failed")
+    assert shown["cause"] == "unhealthy" and shown["exit_code"] != 0
+    events = site.weir("events", "--task", task).stdout
+    assert "nothing listens on port" in events
+
+
+def test_a_second_service_of_a_name_takes_over_when_it_is_healthy(weir, place):
+    site = weir("--slots", "3")
+    first = checked(site, place, name="chat")
+    opened = site.api("POST", f"tasks/{first}/open").json
+    address = opened["port"], opened["address"]
+    assert get(site, address) == (200, "0", "1")
+    second = site.submit("sh", "-c", 'while [ ! -e "$PLACE/go" ]; do sleep 0.1; done; exec /usr/bin/python3 -c "$1"', "-", CHECKED,
+                         kind="service", name="chat", env={"PLACE": str(place)}, health="/healthz", health_every="1s", array="7-7")
+    site.wait_state(second, "running")
+    assert [get(site, address)[1] for _ in range(4)] == ["0"] * 4  # the second one does not answer yet
+    (place / "go").touch()
+    site.wait_until(lambda: get(site, address)[1] == "7", "the second service")
+    site.weir("kill", "--yes", first)
+    site.wait_state(first, "killed")
+    assert {get(site, address)[1] for _ in range(4)} == {"7"}
+
+
+def test_bad_health_checks_are_refused(weir):
+    site = weir("--slots", "2")
+    for fields, words in (({"health": "healthz"}, "health: a path like /healthz is wanted"),
+                          ({"health": "/a b"}, "health: a path has no spaces"),
+                          ({"health": "/", "kind": "command"}, "only a task of kind service"),
+                          ({"health": "tcp", "health_every": "10ms"}, "health_every: at least 1 s"),
+                          ({"health": "tcp", "health_failures": 0}, "health_failures: 1 or more")):
+        refused = site.api("POST", "tasks", {"command": ["true"], "kind": "service", **fields})
+        assert refused.status == 400 and words in refused.json["error"]["message"], refused.body
+    assert site.api("GET", "tasks").json["items"] == []

@@ -293,6 +293,7 @@ static bool input_read(struct line *line, struct world *world, struct input *in)
     case INPUT_NETWORK_SET:
     case INPUT_NETWORK_DELETE:
     case INPUT_TASK_IDLE:
+    case INPUT_HEALTH:
     case INPUT_POOL_SCALE:
     case INPUT_POOL_REPLACE:
         return true;

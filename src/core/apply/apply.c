@@ -140,6 +140,7 @@ void apply(struct core *core, const struct fact *fact)
         [FACT_HEAD_BLOCKED] = apply_pool_blocked,
         [FACT_RESERVED] = apply_pool_reserved,
         [FACT_ATTEMPT_STARTED] = apply_attempt_started,
+        [FACT_ATTEMPT_HEALTH] = apply_attempt_health,
         [FACT_ATTEMPT_STOPPING] = apply_attempt_stopping,
         [FACT_ATTEMPT_ENDED] = apply_attempt_ended,
         [FACT_TASK_ENDED] = apply_task_ended,

@@ -59,6 +59,7 @@ void apply_task_ended(struct core *core, const struct fact *fact);
 void apply_task_archived(struct core *core, const struct fact *fact);
 void apply_attempt_allocated(struct core *core, const struct fact *fact);
 void apply_attempt_started(struct core *core, const struct fact *fact);
+void apply_attempt_health(struct core *core, const struct fact *fact);
 void apply_attempt_stopping(struct core *core, const struct fact *fact);
 void apply_attempt_ended(struct core *core, const struct fact *fact);
 void apply_account_set(struct core *core, const struct fact *fact);

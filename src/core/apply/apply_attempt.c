@@ -83,6 +83,7 @@ void apply_attempt_allocated(struct core *core, const struct fact *fact)
     instance->stop_deadline_ms = 0;
     instance->exit_code = 0;
     instance->workdir_missed = 0;
+    instance->health = SERVICE_UNKNOWN;
     instance->cause = END_NONE;
     instance->state = INSTANCE_STARTING;
     must(oindex_insert(&core->orders[ORDER_ON_NODE],
@@ -128,6 +129,14 @@ void apply_attempt_started(struct core *core, const struct fact *fact)
     }
     task->starting_count--;
     change_task_close(core, task, &mark);
+}
+
+void apply_attempt_health(struct core *core, const struct fact *fact)
+{
+    const struct attempt_key key = fact->attempt_health.key;
+    const struct task *task = query_task(core, key.task);
+    must(task != NULL);
+    attempt_edit(core, task, key)->health = (uint8_t)fact->attempt_health.now;
 }
 
 /* One more instance on the node is leaving. If a place on the node is promised, other tasks may now use what

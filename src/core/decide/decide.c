@@ -72,6 +72,7 @@ enum verdict decide(const struct core *core, const struct input *in, struct fact
         [INPUT_TASK_KILL] = decide_task_kill,
         [INPUT_TASK_EDIT] = decide_edit,
         [INPUT_REPORT] = decide_report,
+        [INPUT_HEALTH] = decide_health,
         [INPUT_TICK] = decide_tick,
         [INPUT_PASS] = decide_pass,
         [INPUT_ACCOUNT_SET] = decide_account_set,

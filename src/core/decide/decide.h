@@ -42,6 +42,7 @@ enum verdict decide_move(struct step *step);
 enum verdict decide_task_kill(struct step *step);
 enum verdict decide_edit(struct step *step);
 enum verdict decide_report(struct step *step);
+enum verdict decide_health(struct step *step);
 enum verdict decide_tick(struct step *step);
 enum verdict decide_account_set(struct step *step);
 enum verdict decide_account_delete(struct step *step);

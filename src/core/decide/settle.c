@@ -63,8 +63,8 @@ static bool retries_left(const struct task *task, const struct instance *instanc
 static uint32_t restarts_of(const struct task *task, const struct instance *instance,
                             const struct report *report, enum end_cause cause, int64_t at_ms)
 {
-    const bool by_itself =
-        cause == END_EXIT || cause == END_SPAWN || cause == END_MEMORY || cause == END_DISK;
+    const bool by_itself = cause == END_EXIT || cause == END_SPAWN || cause == END_MEMORY ||
+                           cause == END_DISK || cause == END_UNHEALTHY;
     const bool failed = instance_failed(cause, report->exit_code);
     return by_itself && restart_again(task, instance, failed, at_ms) ? restart_next(instance, at_ms)
                                                                      : 0;
@@ -82,6 +82,7 @@ static bool again_of(const struct task *task, const struct instance *instance,
     case END_SPAWN:
     case END_MEMORY:
     case END_DISK:
+    case END_UNHEALTHY:
         return restarts_of(task, instance, report, cause, at_ms) > 0 ||
                (instance_failed(cause, report->exit_code) && retries_left(task, instance));
     case END_PREEMPTED:
@@ -304,9 +305,10 @@ static void task_end_of(const struct core *core, const struct task *task, const 
         int32_t code = last ? report->exit_code : instance->exit_code;
         if (task->kill_asked ? code != 0 : instance_failed(why, code)) {
             ret->task_ended.cause = task->kill_asked ? END_KILLED : why;
-            ret->task_ended.exit_code = why == END_SPAWN    ? spawn_exit_code(code)
-                                        : why == END_LOSSES ? EXIT_CODE_WEIR
-                                                            : code;
+            ret->task_ended.exit_code = why == END_SPAWN ? spawn_exit_code(code)
+                                        : why == END_LOSSES || (why == END_UNHEALTHY && code == 0)
+                                            ? EXIT_CODE_WEIR
+                                            : code;
             return;
         }
     }

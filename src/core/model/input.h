@@ -7,6 +7,7 @@
 #include "core/model/launch.h"
 #include "core/model/leave.h"
 #include "core/model/spec.h"
+#include "core/model/task.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -53,9 +54,10 @@ enum input_type {
     INPUT_NETWORK_SET,
     INPUT_NETWORK_DELETE,
     INPUT_TASK_IDLE, /* no running instance of a task has done anything for a time */
+    INPUT_HEALTH,    /* the server checked the health of an instance */
 };
 
-enum { INPUT_TYPE_COUNT = INPUT_TASK_IDLE + 1 };
+enum { INPUT_TYPE_COUNT = INPUT_HEALTH + 1 };
 
 enum report_type {
     REPORT_STARTED,
@@ -177,6 +179,12 @@ struct input {
             int64_t idle_seen_ms;   /* idle: up to when this is known */
             int64_t idle_warned_ms; /* idle: when the task was warned of that; 0: it was not */
         } task;
+        struct {
+            struct attempt_key key;
+            enum service_health now;
+            bool give_up;      /* it has failed too often in a row */
+            const char *words; /* what the check saw */
+        } health;
         struct {
             node_id node;
             const struct report *reports;

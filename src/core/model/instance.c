@@ -18,11 +18,17 @@ int64_t instance_unsaved_ms(const struct instance *instance)
     return instance->checkpoint_ms > 0 ? instance->checkpoint_ms : instance->allocated_ms;
 }
 
+bool instance_ready(const struct task *task, const struct instance *instance)
+{
+    return instance->state == INSTANCE_RUNNING &&
+           (!task->checked || instance->health == SERVICE_HEALTHY);
+}
+
 bool instance_failed(enum end_cause cause, int32_t exit_code)
 {
     return cause == END_TIME_LIMIT || cause == END_SPAWN || cause == END_LOSSES ||
            cause == END_MEMORY || cause == END_DISK || cause == END_IDLE ||
-           (cause == END_EXIT && exit_code != 0);
+           cause == END_UNHEALTHY || (cause == END_EXIT && exit_code != 0);
 }
 
 bool instance_lost(enum end_cause cause)

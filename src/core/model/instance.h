@@ -16,6 +16,9 @@ bool instance_stays(const struct instance *instance);
  * allocation counts, not the start, because the instance stands in ORDER_ACCOUNT_LOSS from its allocation on. */
 int64_t instance_unsaved_ms(const struct instance *instance);
 
+/* Does the instance take requests? It runs and, where the task has a health check, is healthy. */
+bool instance_ready(const struct task *task, const struct instance *instance);
+
 /* Did an attempt with this end cause and exit code fail by its own fault? Such an end counts against
  * max_retries. */
 bool instance_failed(enum end_cause cause, int32_t exit_code);

@@ -42,6 +42,7 @@ static const char *const cause_names[END_CAUSE_COUNT] = {
     [END_DEVICE] = "device-lost",
     [END_IDLE] = "idle",
     [END_IDLE_PAUSED] = "idle-paused",
+    [END_UNHEALTHY] = "unhealthy",
 };
 
 static const char *const fallback_why_names[FALLBACK_WHY_COUNT] = {
@@ -270,6 +271,16 @@ const char *names_pool_why(enum pool_why why)
     };
     must((unsigned)why < POOL_WHY_COUNT);
     return names[why];
+}
+
+const char *names_service_health(enum service_health health)
+{
+    static const char *const names[SERVICE_HEALTH_COUNT] = {
+        [SERVICE_UNKNOWN] = "unknown",
+        [SERVICE_HEALTHY] = "healthy",
+        [SERVICE_UNHEALTHY] = "unhealthy",
+    };
+    return (unsigned)health < SERVICE_HEALTH_COUNT ? names[health] : NULL;
 }
 
 const char *names_restart(enum restart restart)

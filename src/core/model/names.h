@@ -30,6 +30,7 @@ const char *names_node_state(enum node_state state);
 /* "no-room", "gang-short" …: the reason code that API and CLI show. */
 const char *names_reason(enum reason_code code);
 /* "experiment" … ; NULL beyond the last. */
+const char *names_service_health(enum service_health health);
 const char *names_restart(enum restart restart);
 const char *names_task_kind(enum task_kind kind);
 bool names_task_kind_parse(const char *name, enum task_kind *ret);

@@ -102,7 +102,7 @@ enum reason_code {
      * waits until `until_ms`, and fails at `need` losses; 0: never */
     REASON_LOST_AGAIN,
     /* a wait: the program of an instance ended, and the instance starts again at `until_ms`, for the `have`-th time
-     * in a row; it does so `need` times at most; 0: without end */
+     * in a row; it does so `need` times at most; 0: without end. `text`: "unhealthy" where its health check ended it */
     REASON_RESTARTS,
     /* waits for nodes of a provider */
     REASON_NODES_STARTING, /* the pool grows: `have` nodes are on their way */

@@ -135,7 +135,14 @@ struct task_spec {
     enum restart restart;
     uint32_t max_restarts;    /* in a row; 0: without end */
     int64_t restart_delay_ms; /* before the first start in a row */
+    const char *health; /* of a service: HEALTH_TCP, or the path of a GET; "": no health check */
+    int64_t health_every_ms;
+    int64_t health_timeout_ms;
+    uint32_t health_failures; /* so many in a row end the attempt */
+    int64_t health_grace_ms;  /* after its start failures of an attempt do not count for so long */
 };
+
+#define HEALTH_TCP "tcp"
 
 enum { TASK_DESCRIPTION_MAX = 1000, ANNOTATION_MAX = 48 * 1024 };
 

@@ -47,8 +47,13 @@ enum end_cause {
     END_DEVICE, /* a device that the attempt held was lost */
     END_IDLE,   /* the task did nothing, and its pool ends such tasks */
     END_IDLE_PAUSED, /* the task did nothing, and its pool pauses such tasks */
+    END_UNHEALTHY,   /* the health check of the instance failed too often in a row */
 };
-enum { END_CAUSE_COUNT = END_IDLE_PAUSED + 1 };
+enum { END_CAUSE_COUNT = END_UNHEALTHY + 1 };
+
+/* What the last health check of a running instance said; unknown: none has, or the task has no check. */
+enum service_health { SERVICE_UNKNOWN, SERVICE_HEALTHY, SERVICE_UNHEALTHY };
+enum { SERVICE_HEALTH_COUNT = SERVICE_UNHEALTHY + 1 };
 
 /* A requeue after a lost node subtracts this number from the task's rank. Requeued tasks come first in their
  * priority, in order of submission among themselves. */
@@ -152,6 +157,7 @@ struct task {
     /* the pool was edited and no longer takes the task: its instances do not start, and without active ones it is unavailable */
     uint8_t turned_away;
     uint8_t restart;      /* enum restart, never RESTART_AUTO */
+    uint8_t checked;      /* the task has a health check */
     uint64_t depends_met; /* bit i: the i-th dependency of the spec no longer binds the task */
     struct blob *spec; /* encoded task_spec: argv, env, names, tags; see spec_codec_task_decode() */
 };
@@ -189,7 +195,7 @@ struct instance {
     uint8_t cause; /* enum end_cause of the last end, or of the stop under way */
     /* the newest attempt runs in the job directory instead of the directory that the user asked for */
     uint8_t workdir_missed;
-    uint8_t pad[1];
+    uint8_t health;       /* enum service_health of the newest attempt */
     uint32_t losses;      /* losses within LOSSES_WINDOW_MS (losses.h) */
     uint32_t restarts;    /* starts in a row after ends (restart.h) */
     uint32_t master_port; /* the newest attempt's (state/ports.h); 0: none */

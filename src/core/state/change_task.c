@@ -421,6 +421,7 @@ void change_task_spec_set(const struct core *core, struct task *task, const stru
     task->restart = (uint8_t)restart_of(spec);
     task->max_restarts = spec->max_restarts;
     task->restart_delay_ms = spec->restart_delay_ms;
+    task->checked = spec->health != NULL && spec->health[0] != '\0';
     task->time_limit_ms = spec->time_limit_ms;
     task->grace_ms = spec->grace_ms;
     task->stale_grace_ms = spec->stale_grace_ms;

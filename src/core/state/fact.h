@@ -236,6 +236,11 @@ struct fact {
         } attempt_checkpoint;
         struct {
             struct attempt_key key;
+            enum service_health now;
+            const char *words; /* what the check saw; "": the instance answered well */
+        } attempt_health;
+        struct {
+            struct attempt_key key;
             enum end_cause cause;
             int64_t deadline_ms; /* when SIGKILL follows; 0: at once */
         } attempt_stopping;

@@ -73,8 +73,10 @@ const struct task *query_task_next(const struct core *core,
 const struct task *query_task_prev(const struct core *core,
                                    /* the next older task; `before` 0: the newest task */
                                    task_id before);
-/* The services of a project that have not ended, the newest first. `before` 0: the newest; NULL: no more. */
-const struct task *query_task_service(const struct core *core, account_id project, task_id before);
+/* The services that have not ended, project by project, in each the newest first: the first of `project` or of a
+ * later one, and the next after a task. NULL: no more. */
+const struct task *query_task_service_first(const struct core *core, account_id project);
+const struct task *query_task_service_next(const struct core *core, const struct task *after);
 task_id query_task_last(const struct core *core); /* the highest task id ever given */
 void query_task_spec(const struct core *core, task_id id, struct arena *arena,
                      struct task_spec *ret);

@@ -35,12 +35,21 @@ const struct task *query_task_prev(const struct core *core, task_id before)
     return id != 0 ? query_task(core, (task_id){id}) : NULL;
 }
 
-const struct task *query_task_service(const struct core *core, account_id project, task_id before)
+static const struct task *service_behind(const struct core *core, struct okey key)
 {
-    struct okey key = {{project.v, before.v != 0 ? ~before.v : 0}};
-    return oindex_next(&core->orders[ORDER_SERVICE], key, &key) && key.at[0] == project.v
+    return oindex_next(&core->orders[ORDER_SERVICE], key, &key)
                ? query_task(core, (task_id){~key.at[1]})
                : NULL;
+}
+
+const struct task *query_task_service_first(const struct core *core, account_id project)
+{
+    return service_behind(core, (struct okey){{project.v}});
+}
+
+const struct task *query_task_service_next(const struct core *core, const struct task *after)
+{
+    return service_behind(core, (struct okey){{after->account.v, ~after->id.v}});
 }
 
 task_id query_task_last(const struct core *core)

@@ -48,7 +48,8 @@ enum {
     STATE_VERSION_RESTARTS = 17, /* starts in a row of instances that end */
     STATE_VERSION_NETWORKS = 18, /* named networks */
     STATE_VERSION_PORTS = 20,    /* ports at which gangs meet */
-    STATE_VERSION = 20,
+    STATE_VERSION_HEALTH = 21,   /* health of instances */
+    STATE_VERSION = 21,
 };
 
 /* Far above any row number that is ever given, and far below the numbers whose sums could wrap. */

@@ -49,6 +49,8 @@ static const struct record_field instance_fields[] = {
     STATE_ANY(struct instance, restarts, .since = STATE_VERSION_RESTARTS),
     STATE_FIELD(struct instance, UINT, master_port, 0, PORTS_MASTER_LAST,
                 .since = STATE_VERSION_PORTS),
+    STATE_FIELD(struct instance, UINT, health, 0, SERVICE_HEALTH_COUNT - 1,
+                .since = STATE_VERSION_HEALTH),
 };
 static const struct record_table instance_table = RECORD_TABLE(struct instance, instance_fields);
 

@@ -131,6 +131,10 @@ static const struct task_spec task_spec = {.kind = TASK_SHELL,
                                            .max_retries = 3,
                                            .max_losses = LOSSES_DEFAULT,
                                            .restart_delay_ms = RESTART_DELAY_MS_DEFAULT,
+                                           .health_every_ms = HEALTH_EVERY_MS_DEFAULT,
+                                           .health_timeout_ms = HEALTH_TIMEOUT_MS_DEFAULT,
+                                           .health_failures = HEALTH_FAILURES_DEFAULT,
+                                           .health_grace_ms = HEALTH_GRACE_MS_DEFAULT,
                                            .time_limit_ms = 1,
                                            .grace_ms = 2,
                                            .stale_grace_ms = STALE_GRACE_POOL,
@@ -338,6 +342,13 @@ static void fill_flavor_set(struct fact *fact)
 static void fill_flavor_deleted(struct fact *fact)
 {
     fact->flavor_deleted.flavor.v = 5;
+}
+
+static void fill_attempt_health(struct fact *fact)
+{
+    fact->attempt_health.key = key;
+    fact->attempt_health.now = SERVICE_UNHEALTHY;
+    fact->attempt_health.words = "GET /healthz was answered with status 503";
 }
 
 static void fill_network_set(struct fact *fact)
@@ -609,6 +620,7 @@ static void fact_of(enum fact_type type, struct fact *fact)
         [FACT_FLAVOR_SET] = fill_flavor_set,
         [FACT_FLAVOR_DELETED] = fill_flavor_deleted,
         [FACT_NETWORK_SET] = fill_network_set,
+        [FACT_ATTEMPT_HEALTH] = fill_attempt_health,
         [FACT_NETWORK_DELETED] = fill_network_deleted,
         [FACT_FLAVOR_WAITS] = fill_flavor_waits,
         [FACT_NODE_MOVED] = fill_node_moved,

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core_rig.h"
 
+#include "core/decide/settle.h"
+#include "core/model/instance.h"
 #include "core/model/restart.h"
 #include "core/sched/explain/explain.h"
 
@@ -124,6 +126,92 @@ static void other_kinds_do_not_start_again_by_themselves(void **state)
     assert_int_equal(ends(rig, again, SECOND_MS, FAILS), SECOND_MS);
 }
 
+static void check(struct rig *rig, task_id id, enum service_health now, bool give_up)
+{
+    struct input in = {.type = INPUT_HEALTH};
+    in.health.key = (struct attempt_key){id, 0, query_instance(rig->core, id, 0)->attempt};
+    in.health.now = now;
+    in.health.words = now == SERVICE_UNHEALTHY ? "GET / was answered with status 503" : "";
+    in.health.give_up = give_up;
+    assert_int_equal(rig_do(rig, in), VERDICT_OK);
+}
+
+static bool ready(const struct rig *rig, task_id id)
+{
+    return instance_ready(query_task(rig->core, id), query_instance(rig->core, id, 0));
+}
+
+static task_id checked_service(struct rig *rig, uint32_t max_restarts)
+{
+    struct task_spec spec = service(RESTART_AUTO);
+    spec.health = "/";
+    spec.max_restarts = max_restarts;
+    const task_id id = rig_submit(rig, spec);
+    rig_pass(rig);
+    rig_report(rig, id, 0, REPORT_STARTED, 0);
+    return id;
+}
+
+static void an_instance_takes_requests_once_and_while_it_is_healthy(void **state)
+{
+    struct rig *rig = *state;
+    const task_id id = checked_service(rig, 0);
+    assert_false(ready(rig, id));
+    check(rig, id, SERVICE_HEALTHY, false);
+    assert_true(ready(rig, id));
+    const uint64_t seq = rig->core->seq;
+    check(rig, id, SERVICE_HEALTHY, false);
+    assert_int_equal(rig->core->seq, seq); /* nothing new, no fact */
+    check(rig, id, SERVICE_UNHEALTHY, false);
+    assert_false(ready(rig, id));
+    assert_int_equal(rig_state(rig, id), TASK_RUNNING);
+    check(rig, id, SERVICE_HEALTHY, false);
+    assert_true(ready(rig, id));
+}
+
+static void an_instance_that_is_given_up_starts_again_by_the_rule(void **state)
+{
+    struct rig *rig = *state;
+    const task_id id = checked_service(rig, 1);
+    check(rig, id, SERVICE_HEALTHY, false);
+    check(rig, id, SERVICE_UNHEALTHY, true);
+    assert_int_equal(rig_state(rig, id), TASK_STOPPING);
+    assert_int_equal(query_instance(rig->core, id, 0)->cause, END_UNHEALTHY);
+    rig_report(rig, id, 0, REPORT_ENDED,
+               0); /* its program obeys the signal, and that is no success */
+    assert_int_equal(rig_state(rig, id), TASK_PENDING);
+    struct explanation why = {0};
+    explain_task(rig->core, id, &why);
+    assert_int_equal(why.reason.code, REASON_RESTARTS);
+    assert_string_equal(why.reason.text, "unhealthy");
+    waits(rig, id);
+    rig_pass(rig);
+    assert_int_equal(query_instance(rig->core, id, 0)->health, SERVICE_UNKNOWN);
+    rig_report(rig, id, 0, REPORT_STARTED, 0);
+    check(rig, id, SERVICE_UNHEALTHY, true);
+    rig_report(rig, id, 0, REPORT_ENDED, 0);
+    assert_int_equal(rig_fact(rig, FACT_TASK_ENDED)->task_ended.state, TASK_FAILED);
+    assert_int_equal(rig_fact(rig, FACT_TASK_ENDED)->task_ended.cause, END_UNHEALTHY);
+    assert_int_equal(rig_fact(rig, FACT_TASK_ENDED)->task_ended.exit_code, EXIT_CODE_WEIR);
+}
+
+static void a_check_of_an_old_attempt_or_of_a_task_without_one_is_nothing(void **state)
+{
+    struct rig *rig = *state;
+    const task_id id = checked_service(rig, 0);
+    rig_report(rig, id, 0, REPORT_ENDED, FAILS);
+    const uint64_t seq = rig->core->seq;
+    check(rig, id, SERVICE_UNHEALTHY, true);
+    assert_int_equal(rig->core->seq, seq);
+    const task_id plain = rig_submit(rig, service(RESTART_AUTO));
+    rig_pass(rig);
+    rig_report(rig, plain, 0, REPORT_STARTED, 0);
+    assert_true(ready(rig, plain));
+    check(rig, plain, SERVICE_UNHEALTHY, true);
+    assert_int_equal(rig_state(rig, plain), TASK_RUNNING);
+    assert_true(ready(rig, plain));
+}
+
 static void a_kill_ends_a_service_that_waits_and_one_that_runs(void **state)
 {
     struct rig *rig = *state;
@@ -149,6 +237,9 @@ int main(void)
         TEST(a_service_that_ends_well_is_done_unless_it_starts_always),
         TEST(after_the_most_starts_in_a_row_the_task_fails),
         TEST(other_kinds_do_not_start_again_by_themselves),
+        TEST(an_instance_takes_requests_once_and_while_it_is_healthy),
+        TEST(an_instance_that_is_given_up_starts_again_by_the_rule),
+        TEST(a_check_of_an_old_attempt_or_of_a_task_without_one_is_nothing),
         TEST(a_kill_ends_a_service_that_waits_and_one_that_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -104,6 +104,8 @@ static const struct fact facts[] = {
     {.type = FACT_POOL_OPENED, .pool_opened = {{12}, {2}, FALLBACK_NO_CAPACITY}},
     {.type = FACT_HISTORY_TICKED, .history_ticked = {{2}}},
     {.type = FACT_ATTEMPT_CHECKPOINT, .attempt_checkpoint = {KEY, 1699999999998}},
+    {.type = FACT_ATTEMPT_HEALTH,
+     .attempt_health = {KEY, SERVICE_UNHEALTHY, "GET /healthz was answered with status 503"}},
     {.type = FACT_FLAVOR_SET, .flavor_set = {{5}, &flavor_spec}},
     {.type = FACT_FLAVOR_DELETED, .flavor_deleted = {{99}}},
     {.type = FACT_NETWORK_SET, .network_set = {{5}, &network_spec}},

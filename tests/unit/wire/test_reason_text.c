@@ -247,6 +247,10 @@ static void providers_speak_for_themselves(void **state)
     (void)state;
     says((struct reason){.code = REASON_RESTARTS, .have = 2, .need = 5},
          "its program ended; waits before start 2 of 5 in a row");
+    says((struct reason){.code = REASON_RESTARTS, .have = 2, .need = 5, .text = "unhealthy"},
+         "its health check failed too often; waits before start 2 of 5 in a row");
+    says((struct reason){.code = REASON_RESTARTS, .have = 2, .text = "unhealthy"},
+         "its health check failed too often; waits before start 2 in a row");
     says((struct reason){.code = REASON_RESTARTS, .have = 2},
          "its program ended; waits before start 2 in a row");
     says((struct reason){.code = REASON_NODES_STARTING, .pool = {1}, .have = 2},

@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/must.h"
 #include "base/str.h"
+#include "core/model/names.h"
 #include "core/model/fit.h"
 #include "core/model/space.h"
 #include "core/model/spec.h"
@@ -404,6 +405,10 @@ static void explain_queued(const struct core *core, const struct task *task,
         ret->reason.have = ended ? task->restarts : task->losses;
         ret->reason.need = ended ? task->max_restarts : task->max_losses;
         ret->reason.until_ms = task->hold_until_ms;
+        if (ended && task->cause == END_UNHEALTHY) {
+            (void)str_copy(ret->reason.text, sizeof ret->reason.text,
+                           names_end_cause(END_UNHEALTHY));
+        }
     } else if (!task->queued) {
         /* A gang that lost instances is not queued until its other instances have ended. */
         ret->reason.code = REASON_GANG_SHORT;
