@@ -50,6 +50,7 @@ def test_the_bundle_has_no_secret_of_the_data_directory(weir):
     for words in ("password-in-command", "key-in-environment", "name-with-secret", "words-with-secret", "tag-with-secret"):
         assert words.encode() not in everything, words
     parts = members(path)
+    assert "log-audit.log" not in parts and "audit.log" in parts["files.txt"]
     assert "ask with (hidden)" in parts["pools.json"] and parts["log-more.log"] == "a line\ntoken (hidden)\nlast line\n"
 
 
