@@ -79,7 +79,7 @@ static const struct fact facts[] = {
     {.type = FACT_ATTEMPT_STOPPING, .attempt_stopping = {KEY, END_PREEMPTED, 1700000030000}},
     {.type = FACT_ATTEMPT_ENDED,
      .attempt_ended = {.report = {REPORT_ENDED, KEY, 8, 1700000000001, -2, 10, 20, 30, 40, false,
-                                  true},
+                                  false, true},
                        .cause = END_SPAWN,
                        .again = true}},
     {.type = FACT_TASK_ENDED, .task_ended = {{12}, TASK_FAILED, END_EXIT, -1, 3}},
