@@ -65,7 +65,7 @@ static enum verdict adopt_one(struct step *step, const struct adopted *place)
     fact->allocated.cpu_milli = grant.cpu_milli;
     fact->allocated.memory_bytes = grant.memory_bytes;
     fact->allocated.master_port =
-        ports_holder(task, place->index) ? ports_pick(core, node->id, task->id, NULL, 0) : 0;
+        ports_holder(task, place->index) ? ports_pick(core, node->id, task->id, NULL) : 0;
     return VERDICT_OK;
 }
 

@@ -1,6 +1,7 @@
 /* ports.c - see ports.h. SPDX-License-Identifier: Apache-2.0 */
 #include "core/state/ports.h"
 
+#include "base/arena.h"
 #include "base/must.h"
 #include "core/state/query.h"
 
@@ -9,7 +10,43 @@ enum {
     HELD_WORDS = PORTS_MASTER_COUNT / WORD_BITS + 1,
     OLD_FIRST = 20000,
     OLD_COUNT = 10000,
+    GIVEN_MIN = 16,
 };
+
+static const uint64_t SPREAD = 0x9E3779B97F4A7C15; /* an odd number with well mixed bits */
+
+struct ports_entry {
+    node_id node;
+    uint32_t port; /* 0: the entry is empty */
+};
+
+struct ports_given ports_given_make(struct arena *arena, size_t count)
+{
+    struct ports_given given = {.size = GIVEN_MIN};
+    while (given.size < 2 * count) {
+        given.size *= 2;
+    }
+    given.at = arena_new(arena, struct ports_entry, given.size);
+    return given;
+}
+
+/* The entry of this port of this node, or the empty entry where it belongs. */
+static struct ports_entry *given_find(const struct ports_given *given, node_id node, uint32_t port)
+{
+    const uint64_t mixed = ((uint64_t)node.v * PORTS_MASTER_COUNT + port) * SPREAD;
+    size_t i = (size_t)(mixed >> WORD_BITS / 2) & (given->size - 1);
+    while (given->at[i].port != 0 && (given->at[i].port != port || given->at[i].node.v != node.v)) {
+        i = (i + 1) & (given->size - 1);
+    }
+    return &given->at[i];
+}
+
+void ports_given_add(struct ports_given *given, node_id node, uint32_t port)
+{
+    if (port != 0) {
+        *given_find(given, node, port) = (struct ports_entry){node, port};
+    }
+}
 
 bool ports_holder(const struct task *task, uint32_t index)
 {
@@ -35,7 +72,7 @@ static void take(uint64_t *held, uint32_t port)
 }
 
 uint32_t ports_pick(const struct core *core, node_id node, task_id task,
-                    const struct ports_given *given, size_t count)
+                    const struct ports_given *given)
 {
     uint64_t held[HELD_WORDS] = {0};
     struct attempt_key cursor = {0};
@@ -43,15 +80,11 @@ uint32_t ports_pick(const struct core *core, node_id node, task_id task,
     while ((instance = query_node_instance_next(core, node, &cursor)) != NULL) {
         take(held, instance->master_port);
     }
-    for (size_t i = 0; i < count; i++) {
-        if (given[i].node.v == node.v) {
-            take(held, given[i].port);
-        }
-    }
     for (uint32_t i = 0; i < PORTS_MASTER_COUNT; i++) {
         const uint32_t at = (uint32_t)((task.v + i) % PORTS_MASTER_COUNT);
-        if (!is_held(held, at)) {
-            return PORTS_MASTER_FIRST + at;
+        const uint32_t port = PORTS_MASTER_FIRST + at;
+        if (!is_held(held, at) && (given == NULL || given_find(given, node, port)->port == 0)) {
+            return port;
         }
     }
     return 0;

@@ -114,10 +114,15 @@ static void other_nodes_and_other_starts_count_alone(void **state)
     rig_init(&rig);
     const node_id n1 = rig_node(&rig, "n1", 2, 0, 1);
     const node_id n2 = rig_node(&rig, "n2", 2, 0, 2);
-    const struct ports_given given[] = {{n1, PORTS_MASTER_FIRST + 9}, {n1, PORTS_MASTER_FIRST}};
-    assert_int_equal(ports_pick(rig.core, n1, (task_id){9}, given, 2), PORTS_MASTER_FIRST + 10);
-    assert_int_equal(ports_pick(rig.core, n2, (task_id){9}, given, 2), PORTS_MASTER_FIRST + 9);
-    assert_int_equal(ports_pick(rig.core, n1, (task_id){2000}, given, 2), PORTS_MASTER_FIRST + 1);
+    struct arena arena;
+    arena_init(&arena);
+    struct ports_given given = ports_given_make(&arena, 2);
+    ports_given_add(&given, n1, PORTS_MASTER_FIRST + 9);
+    ports_given_add(&given, n1, PORTS_MASTER_FIRST);
+    assert_int_equal(ports_pick(rig.core, n1, (task_id){9}, &given), PORTS_MASTER_FIRST + 10);
+    assert_int_equal(ports_pick(rig.core, n2, (task_id){9}, &given), PORTS_MASTER_FIRST + 9);
+    assert_int_equal(ports_pick(rig.core, n1, (task_id){2000}, &given), PORTS_MASTER_FIRST + 1);
+    arena_done(&arena);
     rig_done(&rig);
 }
 

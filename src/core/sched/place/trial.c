@@ -188,32 +188,25 @@ static void evict_fact(const struct trial *trial, const struct decision *decisio
     fact->evicted.why = *decision->why;
 }
 
-/* The ports that the starts of one trial hold. */
-struct port_list {
-    struct ports_given *at;
-    size_t count;
-};
-
+/* `given`: the ports that the starts of this trial hold. */
 static void port_fact(const struct trial *trial, const struct decision *decision,
-                      struct port_list *ports, struct fact *fact)
+                      struct ports_given *given, struct fact *fact)
 {
     const struct task *task = decision->task;
     if (!ports_holder(task, decision->index)) {
         return;
     }
-    if (ports->at == NULL) {
-        ports->at = arena_new(trial->arena, struct ports_given, trial->count);
+    if (given->at == NULL) {
+        *given = ports_given_make(trial->arena, trial->count);
     }
-    fact->allocated.master_port =
-        ports_pick(trial->core, decision->node->id, task->id, ports->at, ports->count);
-    ports->at[ports->count++] =
-        (struct ports_given){decision->node->id, fact->allocated.master_port};
+    fact->allocated.master_port = ports_pick(trial->core, decision->node->id, task->id, given);
+    ports_given_add(given, decision->node->id, fact->allocated.master_port);
 }
 
 uint32_t trial_facts(const struct trial *trial, const struct input *in, struct facts *out)
 {
     uint32_t starts = 0;
-    struct port_list ports = {0};
+    struct ports_given given = {0};
     for (size_t i = 0; i < trial->count; i++) {
         const struct decision *decision = &trial->decisions[i];
         struct fact *fact;
@@ -221,7 +214,7 @@ uint32_t trial_facts(const struct trial *trial, const struct input *in, struct f
         case DECISION_START:
             fact = fact_list_add(out, in, FACT_ALLOCATED);
             place_fact(trial, decision, fact);
-            port_fact(trial, decision, &ports, fact);
+            port_fact(trial, decision, &given, fact);
             starts++;
             break;
         case DECISION_CLAIM:
