@@ -5,7 +5,7 @@
  *            └──────────────────────── hello ───────────────────── lost_after: lost ◀───────┘
  *
  * N1 an order leaves only after the commit of the facts it rests on; N2 a node has at most one
- * stream: the newest; N3 while the disk refuses writes, nothing is recorded about links.
+ * stream: the newest. The end of an older stream says nothing about the node; N3 while the disk refuses writes, nothing is recorded about links.
  * agents_healed() records the changes when the disk takes writes again.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "server/agents.h"
@@ -171,17 +171,29 @@ struct greeting {
     struct agents *agents;
     node_id node;
     uint32_t incarnation;
+    bool
+        closing; /* the hello ends the attempts of a dead supervisor alone: the node stays silent */
 };
+
+/* The node says hello anew: its older stream is of no use any more, and its end must not make the node silent. */
+static void link_renew(struct agent_link *link)
+{
+    struct agents *agents = link->owner;
+    if (link->stream != NULL) {
+        http_stream_end(link->stream);
+        link->stream = NULL;
+        agents->connected--;
+    }
+    loop_timer_set(link->timer, loop_now_ms(agents->o.loop) + agents->o.lost_after_ms);
+}
 
 static void greet(struct call *call)
 {
     const struct greeting *greeting = call->data;
     struct agents *agents = greeting->agents;
+    const bool closing = greeting->closing;
     struct agent_link *link = link_make(agents, greeting->node);
-    if (link->stream != NULL) {
-        http_stream_end(link->stream);
-        agents->connected--;
-    }
+    link_renew(link);
     struct buf text = call->out;
     struct http_request *request = call->request;
     buf_init(&call->out, 0);
@@ -197,6 +209,10 @@ static void greet(struct call *call)
     log_info("agent connected",
              kv_str("node", query_node_name(ledger_core(agents->o.ledger), link->node)),
              kv_u64("incarnation", link->incarnation));
+    const struct node *node = query_node(ledger_core(agents->o.ledger), link->node);
+    if (!closing && link->stream != NULL && (node == NULL || node->state != NODE_UP)) {
+        agents_link_cut(link, "the node's state changed while the stream began");
+    }
 }
 
 static bool hello_read(struct call *call, struct agent_hello *ret)
@@ -248,8 +264,11 @@ void agents_stream(struct agents *agents, struct call *call)
     const struct node *node = query_node_named(ledger_core(agents->o.ledger), call->name);
     must(node != NULL);
     struct greeting *greeting = arena_new(call_arena(call), struct greeting, 1);
-    *greeting =
-        (struct greeting){.agents = agents, .node = node->id, .incarnation = node->incarnation};
+    *greeting = (struct greeting){.agents = agents,
+                                  .node = node->id,
+                                  .incarnation = node->incarnation,
+                                  .closing = hello.closing};
+    link_renew(link_make(agents, node->id));
     buf_done(&call->out);
     buf_init(&call->out, GREETING_BYTES_MAX);
     agents_orders_welcome(agents, &hello, node, &call->out);

@@ -148,6 +148,23 @@ def test_a_newer_stream_replaces_the_older(server, agent):
     assert agent.order()["key"] == f"{task}.0:1"
 
 
+def test_the_end_of_the_older_stream_does_not_silence_the_node(server, agent):
+    """A busy server finds the new hello and the end of the older stream in one look, and the end comes while the hello waits for the disk."""
+    for _ in range(10):
+        old = agent.stream
+        server.process.send_signal(signal.SIGSTOP)
+        anew = threading.Thread(target=agent.connect)
+        anew.start()
+        time.sleep(0.1)
+        old.response.close()
+        old.close()
+        server.process.send_signal(signal.SIGCONT)
+        anew.join(DEADLINE_S)
+        [task] = server.submit()
+        assert server.call("GET", "nodes/n1").json["state"] == "up"
+        agent.run_next()
+
+
 def test_joining_a_connected_name_is_refused(server, agent):
     body = {"name": "n1", "pool": "default"}
     assert server.call("POST", "agent/join", body, token=server.join_token).status == 409
