@@ -36,19 +36,21 @@ static const char *page_url(struct cli *cli, int64_t port)
                      (long long)port);
 }
 
-static enum err link_ask(struct cli *cli, uint64_t task, struct api_reply *ret, struct error *e)
+static enum err link_ask(struct cli *cli, uint64_t task, bool by_name, struct api_reply *ret,
+                         struct error *e)
 {
     return api_change(cli, &cli->arena, "POST",
                       arena_fmt(&cli->arena, "/tasks/%llu/open%s", (unsigned long long)task,
-                                args_has(&cli->args, "by-name") ? "?by_name=true" : ""),
+                                by_name ? "?by_name=true" : ""),
                       (struct str){0}, ret, e);
 }
 
 /* Prints a link to a page of the task. `page` is "" or "lab?token=…". */
-static enum err link_print(struct cli *cli, uint64_t task, const char *page, struct error *e)
+static enum err link_print(struct cli *cli, uint64_t task, bool by_name, const char *page,
+                           struct error *e)
 {
     struct api_reply reply;
-    enum err r = link_ask(cli, task, &reply, e);
+    enum err r = link_ask(cli, task, by_name, &reply, e);
     if (r == ERR_OK) {
         context_out_text(
             arena_fmt(&cli->arena, "%s%s%s%s%s\n", page_url(cli, item_number(reply.doc, "port", 0)),
@@ -63,7 +65,7 @@ static enum err ready_wait(struct cli *cli, uint64_t task, const char *path, str
 {
     struct api_reply reply;
     enum err r = task_run_wait(cli, task, e);
-    r = r == ERR_OK ? link_ask(cli, task, &reply, e) : r;
+    r = r == ERR_OK ? link_ask(cli, task, false, &reply, e) : r;
     if (r == ERR_NOT_FOUND) {
         struct error
             ended; /* the task has just ended, which says more than that there is no page */
@@ -136,7 +138,7 @@ static int page_start(struct cli *cli, const struct task_run_kind *kind, const c
         context_say("weir: open this link within two minutes; it works once. `weir task kill %llu` "
                     "ends the task",
                     (unsigned long long)task);
-        r = link_print(cli, task, page, &e);
+        r = link_print(cli, task, false, page, &e);
     }
     return r == ERR_OK ? EXIT_OK : context_fail(cli, &e);
 }
@@ -172,6 +174,6 @@ int cmd_notebook_open(struct cli *cli)
     struct attempt_name name;
     enum err r = ids_name_parse(cli->args.words[0], &name, &e);
     r = r == ERR_OK ? api_open(cli, &e) : r;
-    r = r == ERR_OK ? link_print(cli, name.task, "", &e) : r;
+    r = r == ERR_OK ? link_print(cli, name.task, args_has(&cli->args, "by-name"), "", &e) : r;
     return r == ERR_OK ? EXIT_OK : context_fail(cli, &e);
 }

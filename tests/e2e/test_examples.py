@@ -21,6 +21,7 @@ PAGES = sorted(page.name for page in USER.glob("*.md"))
 # What a page takes for granted: commands that were given before, and files that the reader has.
 BEFORE = {
     "networks.md": ["weir project create nlp", "weir project create vision"],
+    "services.md": ["weir project create vision"],
     "queues.md": ["weir pool create v100"],
     "quotas.md": ["weir pool create v100"],
     "pools.md": ["weir project create nlp", "weir department create research"],
@@ -113,6 +114,8 @@ SETTINGS = {
     "weir submit --pool spot,on-demand -- python train.py": Setting(
         "weir pool create spot", "weir pool create on-demand", "weir submit --array 1-11 --stage -- true",
         *["weir submit --stage -- true"] * 11),
+    "weir task open 12 --by-name": Setting(
+        "weir project create vision", *["weir submit --stage -- true"] * 11, "weir submit --kind service --name chat --project vision -- sleep 600"),
     "weir pool create train --provider local --nodes 3": Setting("weir pool create burst --provider local --max 2",
                                                                  codes={"weir pool scale train --nodes 2 --dry-run": 8}),
 }

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 
 import pytest
-from test_containers import MISSING, images, registry  # noqa: F401 - fixtures
+from test_containers import MISSING, fixture_images, registry  # noqa: F401 - the fixtures `images` and `registry`
 from test_examples import commands
 from weir_harness import Weir
 
