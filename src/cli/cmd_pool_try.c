@@ -9,6 +9,8 @@
 #include "cli/item.h"
 #include "cli/pool_day.h"
 #include "cli/text.h"
+#include "spec/pool_spec.h"
+#include "wire/object_json.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +23,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SCENARIO_BYTES_MAX = 64 << 20, RESULT_BYTES_MAX = 64 << 20, HOUR_MS = 3600 * 1000 };
+enum {
+    SCENARIO_BYTES_MAX = 64 << 20,
+    RESULT_BYTES_MAX = 64 << 20,
+    FLAGS_TEXT_MAX = 1 << 12,
+    HOUR_MS = 3600 * 1000
+};
 
 #define DAY_MS ((int64_t)24 * HOUR_MS)
 /* Where no node has joined in the day, nobody knows how long one takes. */
@@ -33,48 +40,71 @@ extern char **environ;
 static const char *const SETTINGS[] = {"min", "max", "idle", "headroom"};
 enum { SETTING_COUNT = sizeof SETTINGS / sizeof SETTINGS[0] };
 
-/* ---- the scenario ---- */
+/* ---- the settings ---- */
 
-/* Writes the provider of the pool. `tried`: with the settings of the flags. */
-static void provider_json(const struct cli *cli, const struct doc *provider, bool tried,
-                          struct json_out *j)
+/* Says the words of `weir pool edit` with the flags in front: "--min 4 --max 2: min: it is 4 and max is 2; …". */
+static enum err settings_refuse(const struct cli *cli, const struct error *why, struct error *e)
 {
-    json_out_object(j);
-    for (const struct doc *d = provider == NULL ? NULL : provider->first; d != NULL; d = d->next) {
-        bool other = false;
-        for (size_t i = 0; i < SETTING_COUNT; i++) {
-            other |= tried && str_is(d->key, SETTINGS[i]) && args_has(&cli->args, SETTINGS[i]);
-        }
-        if (!other) {
-            item_json_field(j, d, false);
+    static const char place[] = "provider.";
+    const bool known = strncmp(why->text, place, sizeof place - 1) == 0;
+    struct buf flags;
+    buf_init(&flags, FLAGS_TEXT_MAX);
+    for (size_t i = 0; i < SETTING_COUNT; i++) {
+        if (args_has(&cli->args, SETTINGS[i])) {
+            buf_addf(&flags, "%s--%s %s", flags.len > 0 ? " " : "", SETTINGS[i],
+                     args_text(&cli->args, SETTINGS[i]));
         }
     }
-    for (size_t i = 0; tried && i < SETTING_COUNT; i++) {
+    const enum err r =
+        fail(e, why->code, "%s: %s", buf_text(&flags), why->text + (known ? sizeof place - 1 : 0));
+    buf_done(&flags);
+    return r;
+}
+
+/* Changes the pool as `weir pool edit` with the same flags would. */
+static enum err settings_try(struct cli *cli, struct pool_spec *spec, struct error *e)
+{
+    struct buf text;
+    struct json_out j;
+    struct doc *doc;
+    struct error why;
+    buf_init(&text, FLAGS_TEXT_MAX);
+    json_out_init(&j, &text);
+    json_out_object(&j);
+    json_out_key(&j, "provider");
+    json_out_object(&j);
+    for (size_t i = 0; i < SETTING_COUNT; i++) {
         if (!args_has(&cli->args, SETTINGS[i])) {
             continue;
         }
         if (strcmp(SETTINGS[i], "idle") == 0) {
-            json_out_kv_text(j, "idle", args_text(&cli->args, "idle"));
+            json_out_kv_text(&j, "idle", args_text(&cli->args, "idle"));
         } else {
-            json_out_kv_u64(j, SETTINGS[i], args_number(&cli->args, SETTINGS[i], 0));
+            json_out_kv_u64(&j, SETTINGS[i], args_number(&cli->args, SETTINGS[i], 0));
         }
     }
-    json_out_end(j);
+    json_out_end(&j);
+    json_out_end(&j);
+    enum err r = doc_json_parse(&cli->arena, (struct str){buf_text(&text), text.len}, &doc, &why);
+    buf_done(&text);
+    r = r == ERR_OK ? pool_spec_patch(doc, &cli->arena, spec, &why) : r;
+    return r == ERR_OK ? ERR_OK : settings_refuse(cli, &why, e);
 }
 
-static void pool_json(const struct cli *cli, const struct doc *spec, bool tried, struct json_out *j)
+/* The pool as it is and as it is tried. What a scenario does not play is left out. */
+static enum err settings_read(struct cli *cli, const struct pool_day *day,
+                              struct pool_spec pools[2], struct error *e)
 {
-    json_out_object(j);
-    for (const struct doc *d = spec->first; d != NULL; d = d->next) {
-        if (str_is(d->key, "provider")) {
-            json_out_key(j, "provider");
-            provider_json(cli, d, tried, j);
-        } else if (!str_is(d->key, "paused")) {
-            item_json_field(j, d, false);
-        }
+    if (pool_spec_read(day->spec, &cli->arena, &pools[0], e) != ERR_OK) {
+        return fail_in(e, "pool '%s'", day->pool);
     }
-    json_out_end(j);
+    pools[0].paused = false;
+    pools[0].network = "";
+    pools[1] = pools[0];
+    return settings_try(cli, &pools[1], e);
 }
+
+/* ---- the scenario ---- */
 
 /* Writes a task of the day: only what says how much it wants, and for how long. */
 static void task_json(const struct pool_day *day, const struct doc *task, struct json_out *j)
@@ -110,8 +140,7 @@ static void task_json(const struct pool_day *day, const struct doc *task, struct
     json_out_end(j);
 }
 
-static void scenario_json(const struct cli *cli, const struct pool_day *day, bool tried,
-                          struct buf *out)
+static void scenario_json(const struct pool_day *day, const struct pool_spec *pool, struct buf *out)
 {
     struct json_out j;
     char span[32];
@@ -121,9 +150,19 @@ static void scenario_json(const struct cli *cli, const struct pool_day *day, boo
     json_out_init(&j, out);
     json_out_object(&j);
     json_out_kv_text(&j, "node_start", span);
+    json_out_key(&j, "flavors");
+    json_out_array(&j);
+    if (day->flavor != NULL) {
+        json_out_object(&j);
+        for (const struct doc *d = day->flavor->first; d != NULL; d = d->next) {
+            item_json_field(&j, d, false);
+        }
+        json_out_end(&j);
+    }
+    json_out_end(&j);
     json_out_key(&j, "pools");
     json_out_array(&j);
-    pool_json(cli, day->spec, tried, &j);
+    object_json_pool(&j, pool);
     json_out_end(&j);
     pool_accounts_json(&day->accounts, day->pool, &j);
     json_out_key(&j, "tasks");
@@ -192,14 +231,14 @@ static enum err result_read(struct cli *cli, int out, const struct doc **ret, st
 }
 
 /* Plays the day; the result is in the arena of the call. */
-static enum err play(struct cli *cli, const struct pool_day *day, bool tried,
-                     const struct doc **ret, struct error *e)
+static enum err play(struct cli *cli, const struct pool_day *day, const struct pool_spec *pool,
+                     const char *settings, const struct doc **ret, struct error *e)
 {
     struct buf text;
     buf_init(&text, SCENARIO_BYTES_MAX);
-    scenario_json(cli, day, tried, &text);
+    scenario_json(day, pool, &text);
     if (cli->err_tty) {
-        context_say("weir: simulating %s settings", tried ? "your" : "the present");
+        context_say("weir: simulating %s settings", settings);
     }
     const int in = memfd_create("weir-day", 0); /* the simulator opens it by its number */
     const int out = memfd_create("weir-result", MFD_CLOEXEC);
@@ -224,6 +263,7 @@ static enum err play(struct cli *cli, const struct pool_day *day, bool tried,
 /* What stands in one column. Below 0: not known. */
 struct figures {
     double node_hours;
+    double cost;
     int64_t launched;
     int64_t most;
     int64_t started;
@@ -240,6 +280,7 @@ static double decimal_of(const struct doc *doc, const char *path)
 static struct figures of_result(const struct doc *result)
 {
     return (struct figures){.node_hours = decimal_of(result, "launched.node_hours"),
+                            .cost = decimal_of(result, "launched.cost"),
                             .launched = item_number(result, "launched.nodes", 0),
                             .most = item_number(result, "launched.most", 0),
                             .started = item_number(result, "wait.count", 0),
@@ -265,8 +306,10 @@ static struct figures of_day(struct pool_day *day)
     if (count > 0) {
         qsort(day->waits_ms.at, count, sizeof day->waits_ms.at[0], by_value);
     }
+    const double node_hours = day->cut ? -1 : (double)pool_day_node_ms(day) / HOUR_MS;
     return (struct figures){
-        .node_hours = day->cut ? -1 : (double)pool_day_node_ms(day) / HOUR_MS,
+        .node_hours = node_hours,
+        .cost = day->cut ? -1 : node_hours * pool_day_price(day),
         .launched = day->cut ? -1 : (int64_t)day->launches.count,
         .most = day->cut ? -1 : (int64_t)pool_day_most(day),
         .started = (int64_t)count,
@@ -287,6 +330,17 @@ static void count_line(struct buf *out, const char *name, const int64_t *values)
     for (unsigned i = 0; i < COLUMNS; i++) {
         char cell[CELL_MAX];
         (void)snprintf(cell, sizeof cell, values[i] < 0 ? "?" : "%" PRId64, values[i]);
+        buf_addf(out, "%12s", cell);
+    }
+    buf_add_char(out, '\n');
+}
+
+static void decimal_line(struct buf *out, const char *name, const double *values)
+{
+    buf_addf(out, "%-16s", name);
+    for (unsigned i = 0; i < COLUMNS; i++) {
+        char cell[CELL_MAX];
+        (void)snprintf(cell, sizeof cell, values[i] < 0 ? "?" : "%.2f", values[i]);
         buf_addf(out, "%12s", cell);
     }
     buf_add_char(out, '\n');
@@ -318,6 +372,14 @@ static void assumed_add(struct buf *out, const struct pool_day *day)
                      "Projects and quotas are those of now. Left out: dependencies, failures, "
                      "evictions by hand, "
                      "nodes started by hand.\n");
+    if (pool_day_price(day) > 0) {
+        const char *currency = item_text(day->flavor, "currency");
+        buf_addf(out, "The price is that of now: %s%s%s for each node-hour.\n",
+                 item_text(day->flavor, "price"), currency[0] != '\0' ? " " : "", currency);
+    }
+    if (day->flavor != NULL) {
+        buf_add_str(out, "No zone is sold out, and no node is taken back.\n");
+    }
     if (day->cut) {
         buf_add_str(out, "The server no longer knows all launches of this time.\n");
     }
@@ -334,13 +396,11 @@ static void text_print(const struct pool_day *day, const struct figures *f)
              day->tasks.count == 1 ? "" : "s");
     text_span(&out, day->ends_ms - day->begins_ms);
     buf_addf(&out, "\n\n%-16s%12s%12s%12s\n", "", TITLES[0], TITLES[1], TITLES[2]);
-    buf_addf(&out, "%-16s", "node-hours");
-    for (unsigned i = 0; i < COLUMNS; i++) {
-        char cell[CELL_MAX];
-        (void)snprintf(cell, sizeof cell, f[i].node_hours < 0 ? "?" : "%.2f", f[i].node_hours);
-        buf_addf(&out, "%12s", cell);
+    decimal_line(&out, "node-hours",
+                 (const double[]){f[0].node_hours, f[1].node_hours, f[2].node_hours});
+    if (pool_day_price(day) > 0) {
+        decimal_line(&out, "price", (const double[]){f[0].cost, f[1].cost, f[2].cost});
     }
-    buf_add_char(&out, '\n');
     count_line(&out, "nodes launched",
                (const int64_t[]){f[0].launched, f[1].launched, f[2].launched});
     count_line(&out, "most at once", (const int64_t[]){f[0].most, f[1].most, f[2].most});
@@ -376,10 +436,12 @@ static void json_print(const struct pool_day *day, const struct figures *f)
     json_out_put(&j, "tasks:%lu,span_ms:%ld,node_start_ms:%ld,node_start_known:%i,tasks_cut:%i",
                  (uint64_t)day->tasks.count, day->ends_ms - day->begins_ms, start_ms, known,
                  day->more);
+    json_out_kv_text(&j, "currency", item_text(day->flavor, "currency"));
     for (unsigned i = 0; i < COLUMNS; i++) {
         json_out_key(&j, KEYS[i]);
         json_out_object(&j);
         number_json(&j, "node_hours", f[i].node_hours);
+        number_json(&j, "cost", pool_day_price(day) > 0 ? f[i].cost : -1);
         number_json(&j, "nodes_launched", (double)f[i].launched);
         number_json(&j, "nodes_most", (double)f[i].most);
         number_json(&j, "tasks_started", (double)f[i].started);
@@ -400,6 +462,7 @@ int cmd_pool_try(struct cli *cli)
     struct pool_day day = {0};
     struct figures figures[COLUMNS];
     const struct doc *results[2] = {NULL, NULL};
+    struct pool_spec pools[2];
     bool any = false;
     for (size_t i = 0; i < SETTING_COUNT; i++) {
         any |= args_has(&cli->args, SETTINGS[i]);
@@ -411,8 +474,9 @@ int cmd_pool_try(struct cli *cli)
         r = pool_day_read(cli, cli->args.words[0], args_duration(&cli->args, "last", DAY_MS), &day,
                           &e);
     }
+    r = r == ERR_OK ? settings_read(cli, &day, pools, &e) : r;
     for (unsigned i = 0; i < 2 && r == ERR_OK; i++) {
-        r = play(cli, &day, i == 1, &results[i], &e);
+        r = play(cli, &day, &pools[i], i == 1 ? "your" : "the present", &results[i], &e);
     }
     if (r == ERR_OK) {
         figures[0] = of_day(&day);

@@ -290,6 +290,26 @@ uint32_t pool_day_most(const struct pool_day *day)
 
 /* ---- all ---- */
 
+double pool_day_price(const struct pool_day *day)
+{
+    return strtod(item_text(day->flavor, "price"), NULL);
+}
+
+static enum err flavor_read(struct cli *cli, struct pool_day *day, struct error *e)
+{
+    struct api_reply reply;
+    const char *name = item_text(day->spec, "flavor");
+    if (name[0] == '\0') {
+        return ERR_OK;
+    }
+    const char *path = arena_fmt(&cli->arena, "/flavors/%s", api_escape(&cli->arena, name));
+    const enum err r = api_get(cli, &cli->arena, path, &reply, e);
+    if (r == ERR_OK) {
+        day->flavor = item_at(reply.doc, "spec");
+    }
+    return r;
+}
+
 enum err pool_day_read(struct cli *cli, const char *pool, int64_t span_ms, struct pool_day *ret,
                        struct error *e)
 {
@@ -313,7 +333,8 @@ enum err pool_day_read(struct cli *cli, const char *pool, int64_t span_ms, struc
                     "to try",
                     pool);
     }
-    r = pool_accounts_read(cli, pool, &ret->accounts, e);
+    r = flavor_read(cli, ret, e);
+    r = r == ERR_OK ? pool_accounts_read(cli, pool, &ret->accounts, e) : r;
     r = r == ERR_OK ? tasks_read(cli, ret, e) : r;
     return r == ERR_OK ? launches_read(cli, ret, e) : r;
 }

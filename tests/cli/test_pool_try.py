@@ -54,6 +54,61 @@ def test_what_cannot_be_tried(weir, words, code, says):
     assert says in result.stderr and result.stdout == ""
 
 
+@pytest.fixture(scope="module")
+def flavored(weir):
+    """A pool with a flavor that has a price, in which a task ran."""
+    weir.weir("flavor", "create", "small", "--slots", 1, "--zones", "a,b", "--price", "3600", "--currency", "EUR")
+    weir.weir("pool", "create", "fl", "--provider", "local", "--max", 2, "--idle", "1s", "--flavor", "small")
+    weir.weir("submit", "--pool", "fl", "-n", 2, "--slots", 1, "--", "sleep", "0.5")
+    weir.wait(weir.weir_json("task", "list", "--pool", "fl")[0]["id"])
+    return weir
+
+
+def test_a_pool_with_a_flavor(flavored):
+    result = flavored.weir("pool", "try", "fl", "--max", 1)
+    assert result.returncode == 0
+    lines = result.stdout.splitlines()
+    assert lines[2].split() == ["REALLY", "PRESENT", "TRIED"]
+    rows = {line[:16].strip(): line[16:].split() for line in lines[3:11]}
+    assert rows["most at once"][1:] == ["2", "1"] and rows["tasks started"] == ["1", "1", "1"]
+    assert all(float(price) > 0 for price in rows["price"])
+    assert "The price is that of now: 3600 EUR for each node-hour." in lines
+    tried = json.loads(flavored.weir("pool", "try", "fl", "--max", 1, "--json").stdout)
+    assert tried["currency"] == "EUR"
+    for column in ("really", "present", "tried"):
+        assert tried[column]["cost"] == pytest.approx(tried[column]["node_hours"] * 3600, abs=3.7), column  # thousandths of an hour
+
+
+def test_a_pool_without_prices_has_no_price(weir):
+    tried = json.loads(weir.weir("pool", "try", "burst", "--max", 3, "--json").stdout)
+    assert tried["tried"]["cost"] is None and tried["currency"] == ""
+
+
+@pytest.fixture(scope="module")
+def fixed(weir):
+    weir.weir("pool", "create", "fixed", "--provider", "local", "--nodes", 2)
+    return weir
+
+
+@pytest.mark.parametrize("pool, flags, says", [
+    ("burst", ["--min", "4", "--max", "2"], "min: it is 4 and max is 2; a min up to the max would do"),
+    ("burst", ["--max", "99999999"], "max: a whole number from 0 to 10000 is wanted, not 99999999"),
+    ("fixed", ["--max", "1"], "min: it is 2 and max is 1; a min up to the max would do"),
+])
+def test_settings_are_refused_as_by_edit(fixed, pool, flags, says):
+    edited = fixed.weir("pool", "edit", pool, *flags, "--dry-run", check=False)
+    assert edited.returncode == 2 and edited.stderr.strip() == f"weir: provider.{says}"
+    tried = fixed.weir("pool", "try", pool, *flags, check=False)
+    assert tried.returncode == 2 and tried.stdout == ""
+    assert tried.stderr.strip() == f"weir: {' '.join(flags)}: {says}"
+
+
+def test_new_bounds_end_a_fixed_size(fixed):
+    """As `weir pool edit` does: the fixed number stays as the min."""
+    tried = json.loads(fixed.weir("pool", "try", "fixed", "--max", 8, "--json").stdout)
+    assert tried["present"]["nodes_most"] == 2 and tried["tried"]["nodes_most"] == 2
+
+
 def test_quotas_hold_in_the_played_day(weir):
     """The tasks of a project that may hold one slot run one after another, however many nodes there are."""
     weir.weir("department", "create", "rd")
