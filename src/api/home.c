@@ -30,6 +30,8 @@ struct home_pool {
     uint32_t nodes[NODE_STATE_COUNT];
     uint32_t nodes_troubled;
     uint32_t nodes_draining;
+    uint32_t silent_stay; /* see struct pool_figures */
+    uint32_t draining_stay;
     const struct task *oldest;
 };
 
@@ -60,9 +62,12 @@ static void pool_sum(const struct core *core, struct home_pool *sum)
     while ((node = query_pool_node_next(core, sum->row->id,
                                         node != NULL ? node->id : (node_id){0})) != NULL) {
         const int64_t free = node->slots_free > 0 ? node->slots_free : 0;
+        const bool goes = query_launch_goes(core, node);
         sum->nodes[node->state]++;
         sum->nodes_troubled += node->troubled ? 1 : 0;
         sum->nodes_draining += node->draining ? 1 : 0;
+        sum->silent_stay += node->state == NODE_SILENT && !goes ? 1 : 0;
+        sum->draining_stay += node->draining && !goes ? 1 : 0;
         sum->used += node->slots_milli - free;
         if (node->state != NODE_UP || node->troubled) {
             sum->broken += free;
@@ -83,8 +88,8 @@ static void pool_json(struct json_out *j, const struct core *core, const struct 
 {
     const struct pool *row = sum->row;
     struct pool_spec spec;
-    const struct pool_figures away = {.nodes_silent = sum->nodes[NODE_SILENT],
-                                      .nodes_draining = sum->nodes_draining};
+    const struct pool_figures away = {.silent_stay = sum->silent_stay,
+                                      .draining_stay = sum->draining_stay};
     query_pool_spec(core, row->id, arena, &spec);
     json_out_put(j, "{name:%s,title:%s,provider:%s,paused:%i,", query_pool_name(core, row->id),
                  spec.title, names_pool_provider((enum pool_provider)row->provider),

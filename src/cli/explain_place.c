@@ -173,13 +173,15 @@ static void node_add(struct place *place)
 
 /* ---- a pool ---- */
 
-static void pool_state_add(struct place *place)
+/* Writes why the pool has no node that takes tasks, and what helps. `weir agent` helps only where no provider brings nodes
+ * up; otherwise the pool's own reason says what is so. */
+static void pool_empty_add(struct place *place, const char *name)
 {
     const struct doc *pool = place->pool;
-    const char *name = item_text(pool, "name");
-    line(place, "state");
-    if (item_true(pool, "paused")) {
-        buf_addf(&place->out, "paused: starts nothing; `weir pool resume %s` ends that\n", name);
+    const char *provider = item_text(pool, "provider.type");
+    const bool provided = provider[0] != '\0' && strcmp(provider, "static") != 0;
+    if (provided && item_number(pool, "nodes.up", 0) == 0) {
+        buf_addf(&place->out, "has no node that is up: %s\n", item_text(pool, "reason"));
     } else if (item_number(pool, "nodes.total", 0) == 0) {
         buf_addf(&place->out, "has no node: `weir agent --pool %s` on a machine brings one\n",
                  name);
@@ -187,6 +189,25 @@ static void pool_state_add(struct place *place)
         buf_add_str(&place->out, "no node takes tasks: see the nodes\n");
     } else {
         buf_add_str(&place->out, "takes tasks\n");
+    }
+}
+
+static void pool_state_add(struct place *place)
+{
+    const struct doc *pool = place->pool;
+    const char *name = item_text(pool, "name");
+    const char *state = item_text(pool, "state");
+    line(place, "state");
+    if (strcmp(state, "pending-delete") == 0) {
+        buf_addf(&place->out, "a user deleted the pool; `weir pool restore %s` brings it back\n",
+                 name);
+    } else if (strcmp(state, "closed") == 0 || strcmp(state, "closing") == 0) {
+        buf_addf(&place->out, "closed: starts nothing; `weir pool restore %s` opens it again\n",
+                 name);
+    } else if (item_true(pool, "paused")) {
+        buf_addf(&place->out, "paused: starts nothing; `weir pool resume %s` ends that\n", name);
+    } else {
+        pool_empty_add(place, name);
     }
 }
 

@@ -5,6 +5,7 @@
 
 #include "core/sched/explain/explain_keep.h"
 #include "core/sched/order/shares.h"
+#include "core/state/elastic.h"
 #include "wire/elsewhere.h"
 #include "wire/fallback_json.h"
 #include "wire/part_json.h"
@@ -356,6 +357,12 @@ static const char *command(const struct core *core, task_id id, const struct exp
     const enum reason_code code = why->reason.code;
     if (code == REASON_RESERVED) {
         return ahead(core, id, why, arena);
+    }
+    const struct pool *pool = query_pool(core, why->reason.pool);
+    if (code == REASON_POOL_EMPTY && pool != NULL && elastic_pool(pool)) {
+        /* The provider brings nodes up by itself, unless the pool is set to 0 nodes. */
+        static const char scale[] = "weir pool scale {pool} --nodes N";
+        return pool->nodes_max > 0 ? NULL : filled(core, &why->reason, scale, arena);
     }
     if (commands[code] == NULL || (code == REASON_NODES_AWAY && why->resume.v == 0)) {
         return NULL;

@@ -37,7 +37,7 @@ void life_text_why(const struct pool_standing *standing, const char *words, stru
         buf_add_str(out, "; the others are on their way");
         return;
     case WHY_EMPTY:
-        buf_add_str(out, "no task needs a node; the pool grows when tasks wait");
+        buf_add_str(out, "no node is wanted");
         return;
     case WHY_NO_NODES:
         buf_add_str(out, "no node has joined; `weir agent` with a join token for the pool joins");
@@ -61,15 +61,26 @@ void life_text_why(const struct pool_standing *standing, const char *words, stru
     }
 }
 
-/* A silent node is not lost yet. A draining node is up and starts nothing. */
+/* A silent node is not lost yet. A draining node is up and starts nothing. A node that leaves, or whose machine ends, is
+ * not wanted any more and not counted. */
 static void away_add(const struct pool_figures *figures, struct buf *out)
 {
-    if (figures->nodes_silent > 0) {
-        buf_addf(out, "; %u %s silent", figures->nodes_silent, is_are(figures->nodes_silent));
+    if (figures->silent_stay > 0) {
+        buf_addf(out, "; %u %s silent", figures->silent_stay, is_are(figures->silent_stay));
     }
-    if (figures->nodes_draining > 0) {
-        buf_addf(out, "; %u drain%s", figures->nodes_draining,
-                 figures->nodes_draining == 1 ? "s" : "");
+    if (figures->draining_stay > 0) {
+        buf_addf(out, "; %u drain%s", figures->draining_stay,
+                 figures->draining_stay == 1 ? "s" : "");
+    }
+}
+
+/* Whether a pool without nodes grows is known of the pool as it is now. */
+static void empty_add(const struct pool *pool, struct buf *out)
+{
+    if (pool->nodes_max == 0) {
+        buf_add_str(out, "the pool is set to 0 nodes; `weir pool scale` makes it larger");
+    } else {
+        buf_add_str(out, "no task needs a node; the pool grows when tasks wait");
     }
 }
 
@@ -78,13 +89,17 @@ void life_text_json(struct json_out *j, const struct pool *pool, const struct po
     struct pool_standing now;
     struct buf why;
     life_standing(pool, &now);
-    now.nodes -= figures->nodes_silent < now.nodes ? figures->nodes_silent : now.nodes;
+    now.nodes -= figures->silent_stay < now.nodes ? figures->silent_stay : now.nodes;
     /* The counts are those of now; a tick that comes at once says the rest. */
     now.state = pool->life.state;
     now.health = pool->life.health;
     now.why = pool->life.why;
     buf_init(&why, SENTENCE_MAX);
-    life_text_why(&now, query_pool_refusal(pool), &why);
+    if (now.why == WHY_EMPTY) {
+        empty_add(pool, &why);
+    } else {
+        life_text_why(&now, query_pool_refusal(pool), &why);
+    }
     if (pool->life.phase == PHASE_OPEN) {
         away_add(figures, &why);
     }

@@ -25,6 +25,9 @@ struct pool_figures {
     uint32_t nodes_silent;
     uint32_t nodes_draining;
     uint32_t nodes_lost;
+    /* of the silent and of the draining ones: nodes that stay, whose machines do not end */
+    uint32_t silent_stay;
+    uint32_t draining_stay;
     int64_t slots_used;
     uint64_t aux_total; /* places for tasks without slots */
     uint64_t aux_used;

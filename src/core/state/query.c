@@ -113,11 +113,14 @@ void query_pool_figures(const struct core *core, pool_id id, struct pool_figures
     for (const struct node *node = query_pool_node_next(core, id, (node_id){0}); node != NULL;
          node = query_pool_node_next(core, id, node->id)) {
         const enum slot_type type = slot_type_of(node);
+        const bool goes = query_launch_goes(core, node);
         ret->nodes_total++;
         ret->nodes_up += node->state == NODE_UP;
         ret->nodes_silent += node->state == NODE_SILENT;
         ret->nodes_draining += node->draining != 0;
         ret->nodes_lost += node->state == NODE_LOST;
+        ret->silent_stay += node->state == NODE_SILENT && !goes;
+        ret->draining_stay += node->draining != 0 && !goes;
         ret->slots_used += node_slots_able(node) - node->slots_free;
         ret->aux_total += node->aux_max;
         ret->aux_used += node->aux_used;

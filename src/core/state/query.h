@@ -62,7 +62,9 @@ const struct launch *query_launch_next(const struct core *core, launch_id after)
 const char *query_pool_refusal(const struct pool *pool);
 /* How the last replacement of the pool's nodes ended; "": none did. */
 const char *query_pool_replaced(const struct pool *pool);
-const char *query_launch_name(const struct launch *launch);  /* the provider's for the machine */
+const char *query_launch_name(const struct launch *launch); /* the provider's for the machine */
+/* Does the node leave its pool, or does its machine end? */
+bool query_launch_goes(const struct core *core, const struct node *node);
 const char *query_launch_words(const struct launch *launch); /* the provider's last ones */
 
 const struct task *query_task(const struct core *core, task_id id);

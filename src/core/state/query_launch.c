@@ -3,6 +3,7 @@
 #include "core/model/blob.h"
 #include "core/model/launch.h"
 #include "core/model/table.h"
+#include "core/state/elastic.h"
 #include "core/state/query.h"
 #include "core/state/state.h"
 
@@ -21,6 +22,16 @@ const struct launch *query_launch_next(const struct core *core, launch_id after)
 const char *query_launch_name(const struct launch *launch)
 {
     return blob_bytes(launch->text).p;
+}
+
+bool query_launch_goes(const struct core *core, const struct node *node)
+{
+    const struct launch *launch = query_launch(core, node->launch);
+    if (launch == NULL) {
+        const struct pool *pool = query_pool(core, node->pool);
+        return node->provided && pool != NULL && elastic_pool(pool); /* its machine has ended */
+    }
+    return launch->leave != LEAVE_NOT || launch->state == LAUNCH_ENDING;
 }
 
 const char *query_launch_words(const struct launch *launch)
