@@ -3,7 +3,9 @@
 #include "api/spread.h"
 
 #include "api/api_internal.h"
+#include "core/model/pool.h"
 #include "core/model/resource.h"
+#include "core/state/elastic.h"
 #include "io/http_request.h"
 
 #include <string.h>
@@ -27,9 +29,12 @@ static bool decided(struct call *call, const struct submission *submission, stru
     return core_decide(call_core(call), &in, ret) == VERDICT_OK;
 }
 
+/* The slots of the largest node that the pool has, or that its provider can still bring up. */
 static long long largest_node(const struct core *core, pool_id pool)
 {
-    int64_t most = 0;
+    const struct pool *row = query_pool(core, pool);
+    const bool comes = row != NULL && elastic_nodes_to_come(row) > 0;
+    int64_t most = comes ? (int64_t)pool_node_slots(row) * SLOT_MILLI : 0;
     node_id after = {0};
     const struct node *node;
     while ((node = query_pool_node_next(core, pool, after)) != NULL) {
@@ -70,7 +75,7 @@ static void refuse(struct call *call, const struct task_spec *asked, const struc
                             ? ""
                             : arena_fmt(call_arena(call), ", --instances %u --gang --%s %lld as %u",
                                         parts, flag, slots / parts, parts);
-    call_failf(call, ERR_INVALID, asked->needs_gpu ? "gpu" : "slots",
+    call_failf(call, ERR_NEVER, asked->needs_gpu ? "gpu" : "slots",
                "%lld %s are more than the %lld of the largest node in pool '%s'; --spread runs the "
                "task as %u instances of %lld each%s",
                slots, flag, largest_node(core, pool), query_pool_name(core, pool), spread,

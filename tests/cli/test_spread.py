@@ -28,7 +28,7 @@ def test_a_wide_task_wants_consent(nodes):
     try:
         for command in ("run", "submit"):
             refused = nodes.weir(command, "--gpus", 4, "--", "true", check=False)
-            assert refused.returncode == 2, refused
+            assert refused.returncode == 9, refused
             assert "4 gpus are more than the 2 of the largest node in pool 'default'" in refused.stderr
             assert "--spread runs the task as 4 instances of 1 each" in refused.stderr
             assert ", --instances 2 --gang --gpus 2 as 2" in refused.stderr
@@ -36,7 +36,7 @@ def test_a_wide_task_wants_consent(nodes):
         assert "--spread runs the task as 3 instances of 1 each\n" in uneven.stderr, uneven  # no node holds two thirds
         path = nodes.root / "wide.yaml"
         path.write_text("command: ['true']\nresources: {gpu: 4}\n")
-        assert nodes.weir("submit", "-f", path, check=False).returncode == 2
+        assert nodes.weir("submit", "-f", path, check=False).returncode == 9
         assert nodes.api("GET", "tasks").json["items"] == []
         dry = nodes.weir("submit", "--gpus", 4, "--spread", "--dry-run", "--", "true", check=False)
         assert (dry.returncode, dry.stdout.splitlines()[0]) == (8, "would run as 4 instances of gpu=1 each")

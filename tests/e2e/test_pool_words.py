@@ -34,3 +34,14 @@ def test_a_pool_of_size_0_says_so_and_how_it_gets_nodes(weir):
     assert "grows" not in w.weir("events", "--json").stdout
     w.weir("pool", "scale", "zp", "--nodes", "1")
     w.weir("wait", task)
+
+
+def test_a_task_too_large_for_nodes_to_come_names_their_size(weir):
+    w = weir()
+    w.weir("pool", "create", "burst", "--provider", "local", "--max", "2")
+    refused = w.weir("submit", "--pool", "burst", "--slots", "2", "--", "true", check=False)
+    assert "2 slots are more than the 1 of the largest node in pool 'burst'" in refused.stderr
+    assert refused.returncode == 9 and "--spread runs the task as 2 instances of 1 each" in refused.stderr
+    w.weir("wait", w.weir("submit", "--pool", "burst", "--", "true").stdout.strip())
+    again = w.weir("submit", "--pool", "burst", "--slots", "2", "--", "true", check=False)
+    assert (again.returncode, again.stderr) == (9, refused.stderr)
