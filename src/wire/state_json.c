@@ -185,13 +185,13 @@ void state_json_node(struct json_out *j, const struct core *core, const struct n
     struct attempt_key key = {0};
     query_node_spec(core, node->id, arena, &spec);
     const struct launch *launch = query_launch(core, node->launch);
-    const bool leaves =
-        launch != NULL && (launch->leave != LEAVE_NOT || launch->state == LAUNCH_ENDING);
+    const char *why = launch != NULL ? query_launch_words(launch) : "";
+    why = why[0] != '\0' ? why : "its machine ends";
     json_out_put(j,
                  "{name:%s,pool:%s,state:%s,draining:%i,drain_by:%td,leaving:%s,locked:%i,spare:%i",
                  query_node_name(core, node->id), query_pool_name(core, node->pool),
                  names_node_state((enum node_state)node->state), node->draining, node->drain_by_ms,
-                 leaves ? query_launch_words(launch) : "", node->locked, node->spare);
+                 query_launch_goes(core, node) ? why : "", node->locked, node->spare);
     json_out_put(j, "trouble:%s,device_trouble:%s,unprevented:%s,limits:%s", spec.trouble,
                  spec.device_trouble, spec.unprevented, spec.limits);
     part_json_labels(j, "labels", spec.labels, spec.label_count);

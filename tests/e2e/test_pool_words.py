@@ -2,7 +2,10 @@
 
 SPDX-License-Identifier: Apache-2.0
 """
-from test_elastic_pools import pool_of
+import time
+
+from test_elastic_pools import nodes, outputs, pool_of
+from test_scale_pools import busy, node_of
 
 AGENT = "weir agent"
 
@@ -45,3 +48,34 @@ def test_a_task_too_large_for_nodes_to_come_names_their_size(weir):
     w.weir("wait", w.weir("submit", "--pool", "burst", "--", "true").stdout.strip())
     again = w.weir("submit", "--pool", "burst", "--slots", "2", "--", "true", check=False)
     assert (again.returncode, again.stderr) == (9, refused.stderr)
+
+
+def test_nodes_that_leave_say_why_and_are_not_missed(weir):
+    w = weir()
+    out = outputs(w)
+    w.weir("pool", "create", "train", "--provider", "local", "--nodes", "3")
+    task = busy(w, out, "train", 3)
+    w.wait_until(lambda: len(list(out.iterdir())) == 3, "three instances")
+    w.weir("pool", "scale", "train", "--nodes", "1", "--busy", "wait")
+    leaving = [name for name in nodes(w, "train") if node_of(w, name)["draining"]]
+    assert len(leaving) == 2
+    deadline = time.monotonic() + 3  # the provider is asked about its machines meanwhile
+    while time.monotonic() < deadline:
+        for name in leaving:
+            assert node_of(w, name)["leaving"] == "the pool was made smaller"
+        assert pool_of(w, "train")["reason"] == "1 of 1 node is up"
+        time.sleep(0.2)
+    listed = w.weir("node", "list", "--pool", "train").stdout
+    assert listed.count(" leaving ") == 2 and "draining" not in listed
+    assert "leaves because  the pool was made smaller\n" in w.weir("node", "show", leaving[0]).stdout
+    (out / "go").touch()
+    w.weir("wait", task)
+    said = set()
+
+    def alone():
+        said.add(pool_of(w, "train")["reason"])
+        said.update(pool["reason"] for pool in w.api("GET", "home").json["pools"] if pool["name"] == "train")
+        return len(nodes(w, "train")) == 1
+
+    w.wait_until(alone, "the node that stays")
+    assert said == {"1 of 1 node is up"}

@@ -215,7 +215,10 @@ static void alive(struct step *step, const struct core *core, const struct launc
     }
     const node_id joined = node != NULL ? node->id : launch->node;
     const char *name = text_fit(step, answer->name);
-    const char *words = text_fit(step, answer->words);
+    /* The row keeps why the node leaves. */
+    const bool leaves = !ending && launch->leave != LEAVE_NOT;
+    const char *words = leaves ? arena_str(step->out->arena, query_launch_words(launch))
+                               : text_fit(step, answer->words);
     name = name[0] != '\0' ? name : query_launch_name(launch);
     if (state == (enum launch_state)launch->state && joined.v == launch->node.v &&
         strcmp(name, query_launch_name(launch)) == 0 &&
