@@ -97,7 +97,7 @@ def test_the_story_of_an_elastic_pool(weir):
     refused = w.weir("submit", "--pool", "burst", "--", "true", check=False)
     assert refused.returncode != 0 and "pool 'burst' is closed" in refused.stderr and "weir pool restore burst" in refused.stderr
     story = w.weir("pool", "events", "burst").stdout
-    assert "pool burst is fully-executing, health running: no task needs a node" in story
+    assert "pool burst is fully-executing, health running: no node is wanted" in story
     assert "closed pool burst; running tasks go on to their end" in story and "has joined as burst-" in story
     w.weir("pool", "restore", "burst")
     w.weir("run", "--pool", "burst", "--", "true")
