@@ -16,6 +16,9 @@
 /* Units of work. A pass of the server spends at most 20,000, which are a few milliseconds. */
 enum { WORK_SETTLE = 40000, WORK_CHANGE = 80000 };
 
+/* A replacement of nodes takes a round for each node at once. */
+enum { ROUNDS_MAX = 64 };
+
 /* ---- notes ---- */
 
 static int64_t times_bounded(int64_t slots_milli, int64_t ms)
@@ -299,6 +302,22 @@ static enum verdict inputs_try(struct preview_try *try, const struct preview_ask
     return try->note->refused < ask->count ? VERDICT_OK : first;
 }
 
+/* Runs what comes at once: deadlines and passes, each of which may bring the other about. False: there is more than the preview
+ * looks at. */
+static bool moment_end(struct preview_try *try)
+{
+    for (uint32_t i = 0; i < ROUNDS_MAX; i++) {
+        const uint64_t before = query_seq(try->copy);
+        if (!preview_launch_ticks(try) || !preview_passes(try)) {
+            return false;
+        }
+        if (query_seq(try->copy) == before || query_deadline(try->copy) > try->now_ms) {
+            return true;
+        }
+    }
+    return false;
+}
+
 enum verdict preview_run(const struct core *core, const struct preview_ask *ask,
                          struct facts *facts, struct preview **ret)
 {
@@ -318,8 +337,7 @@ enum verdict preview_run(const struct core *core, const struct preview_ask *ask,
         preview_free(preview);
         return verdict;
     }
-    preview->cut |= !preview_launch_ticks(&change);
-    preview->cut |= !preview_passes(&change);
+    preview->cut |= !moment_end(&change);
     if (!ask->brief) {
         preview_leave(preview, now_ms);
         preview_later(preview, now_ms);
