@@ -59,9 +59,15 @@ static bool submitted_add(const struct lines *lines, const struct doc *task)
 static void stop_line(const struct lines *lines, const struct doc *task)
 {
     const int64_t lost_ms = item_number(task, "lost_ms", 0);
+    int64_t at_ms;
     verb_add(lines, "stop");
     task_add(lines->out, task);
-    buf_add_str(lines->out, item_true(task, "later") ? " when its node is replaced" : "");
+    if (item_time(task, "at", &at_ms)) {
+        buf_add_str(lines->out, " in ");
+        text_span(lines->out, at_ms > lines->now_ms ? at_ms - lines->now_ms : 0);
+    } else if (item_true(task, "later")) {
+        buf_add_str(lines->out, " when its node is replaced");
+    }
     if (lost_ms > 0) {
         buf_add_str(lines->out, ", losing ");
         text_span(lines->out, lost_ms);

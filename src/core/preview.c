@@ -41,8 +41,8 @@ void preview_stop_note(struct preview *preview, const struct instance *instance,
     }
     struct preview_stop *stop = &preview->stops[at];
     if (at == preview->stop_count) {
-        *stop =
-            (struct preview_stop){.task = instance->task, .cause = as->cause, .later = as->later};
+        *stop = (struct preview_stop){
+            .task = instance->task, .cause = as->cause, .later = as->later, .at_ms = as->at_ms};
         preview->stop_count++;
         preview->stop_total++;
     }

@@ -21,7 +21,8 @@ void preview_launch_note(const struct preview_try *try, const struct fact *fact)
 /* Handles the deadlines that have come. False: there are more than the preview looks at. */
 bool preview_launch_ticks(struct preview_try *try);
 
-/* Notes the machines that end as soon as their nodes have no work, and the tasks that are told to stop when their node's turn comes. */
+/* Notes the machines that end as soon as their nodes have no work, and the tasks that are told to stop when their node's turn or
+ * deadline comes. */
 void preview_leave(struct preview *preview, int64_t now_ms);
 
 /* Notes that the instance is told to stop: for the cause, and now or later, as `as` says. */

@@ -5,6 +5,7 @@
 #include "core/model/instance.h"
 #include "core/model/launch.h"
 #include "core/model/leave.h"
+#include "core/model/node.h"
 #include "core/model/pool.h"
 #include "core/preview_internal.h"
 #include "core/state/elastic.h"
@@ -52,22 +53,32 @@ static uint32_t above(const struct core *core, pool_id id)
     return most < free ? most : free;
 }
 
-/* Notes the tasks of a node that is replaced after other nodes, and whose tasks do not end by themselves first. */
-static void turn_note(struct preview *preview, const struct launch *launch, int64_t now_ms)
+/* Notes the tasks that are told to stop on the node later: at `at_ms`, or, with 0, when the node is replaced. */
+static void stops_note(struct preview *preview, node_id node, enum busy busy, int64_t at_ms,
+                       int64_t now_ms)
 {
-    const struct pool *pool = query_pool(preview->after, launch->pool);
-    must(pool != NULL);
-    const enum busy busy = (enum busy)pool->replacement.busy;
     if (busy != BUSY_REQUEUE && busy != BUSY_KILL) {
         return;
     }
-    const struct preview_stop as = {.cause = busy == BUSY_KILL ? END_KILLED : END_PREEMPTED,
-                                    .later = true};
+    const struct preview_stop as = {
+        .cause = busy == BUSY_KILL ? END_KILLED : END_PREEMPTED, .later = true, .at_ms = at_ms};
     struct attempt_key cursor = {0};
     const struct instance *instance;
-    while ((instance = query_node_instance_next(preview->after, launch->node, &cursor)) != NULL) {
+    while ((instance = query_node_instance_next(preview->after, node, &cursor)) != NULL) {
         if (instance->state != INSTANCE_STOPPING) {
             preview_stop_note(preview, instance, &as, now_ms);
+        }
+    }
+}
+
+/* Notes the tasks of nodes that are drained with a deadline, or with another deadline than before. */
+static void deadlines_note(struct preview *preview, int64_t now_ms)
+{
+    for (const struct node *node = query_node_next(preview->after, (node_id){0}); node != NULL;
+         node = query_node_next(preview->after, node->id)) {
+        const struct node *was = query_node(preview->before, node->id);
+        if (node->drain_by_ms != 0 && (was == NULL || was->drain_by_ms != node->drain_by_ms)) {
+            stops_note(preview, node->id, (enum busy)node->drain_busy, node->drain_by_ms, now_ms);
         }
     }
 }
@@ -75,6 +86,7 @@ static void turn_note(struct preview *preview, const struct launch *launch, int6
 void preview_leave(struct preview *preview, int64_t now_ms)
 {
     const struct core *after = preview->after;
+    deadlines_note(preview, now_ms);
     for (const struct launch *launch = query_launch_next(after, (launch_id){0}); launch != NULL;
          launch = query_launch_next(after, launch->id)) {
         const enum way way = way_of(after, launch->id);
@@ -83,7 +95,9 @@ void preview_leave(struct preview *preview, int64_t now_ms)
                                                     way == WAY_REPLACED};
             preview_launch_end_note(preview, end);
             if (way == WAY_REPLACED && launch->leave == LEAVE_NOT) {
-                turn_note(preview, launch, now_ms);
+                const struct pool *pool = query_pool(after, launch->pool);
+                must(pool != NULL);
+                stops_note(preview, launch->node, (enum busy)pool->replacement.busy, 0, now_ms);
             }
         }
     }

@@ -24,10 +24,10 @@ static void stops_json(struct json_out *j, const struct preview *preview, struct
     for (uint32_t i = 0; i < preview->stop_count; i++) {
         const struct preview_stop *stop = &preview->stops[i];
         task_json_open(j, preview, stop->task, arena);
-        json_out_put(j,
-                     "instances:%u,cause:%s,later:%i,lost_ms:%ld,work_lost:{slot_seconds:%.3ld}}",
-                     stop->instances, names_end_cause(stop->cause), stop->later, stop->lost_ms,
-                     stop->slots_lost / MS_PER_SECOND);
+        json_out_put(
+            j, "instances:%u,cause:%s,later:%i,at:%td,lost_ms:%ld,work_lost:{slot_seconds:%.3ld}}",
+            stop->instances, names_end_cause(stop->cause), stop->later, stop->at_ms, stop->lost_ms,
+            stop->slots_lost / MS_PER_SECOND);
     }
     json_out_end(j);
 }

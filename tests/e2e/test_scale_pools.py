@@ -2,6 +2,8 @@
 
 SPDX-License-Identifier: Apache-2.0
 """
+import re
+
 from test_elastic_pools import machines, nodes, outputs, pool_of
 
 
@@ -102,7 +104,12 @@ def test_a_drain_with_a_deadline(weir):
     (first,) = wrote(out, task)
     answer = w.weir("node", "drain", first, "--within", "1h", "--busy", "wait", check=False)
     assert answer.returncode == 2 and "busy: requeue or busy: kill" in answer.stderr
+    said = w.weir("node", "drain", first, "--within", "1h", "--dry-run", check=False)
+    assert said.returncode == 8 and re.search(rf"would stop task {task} \(.*\) in (1h|59m)", said.stdout), said.stdout
+    assert node_of(w, first)["drain_by"] is None
     w.weir("node", "drain", first, "--within", "1h")
+    again = w.api("PATCH", f"nodes/{first}?dry_run=true", {"labels": {"a": "b"}}).json["stops"]
+    assert again == []  # the deadline is no matter of this change
     assert node_of(w, first)["draining"] and node_of(w, first)["drain_by"] is not None
     assert wrote(out, task) == [first]
     w.weir("node", "resume", first)

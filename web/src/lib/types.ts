@@ -52,7 +52,7 @@ export interface Token { id: string; scope: string; name: string; created_at: Ti
 export interface DryTask { task: number; name: string; user: string; project: string }
 export interface DryRun {
   changes: boolean; cut: boolean; refused: number; submitted: { first: number; count: number } | null;
-  stops_total: number; stops: (DryTask & { instances: number; cause: string; lost_ms: number; work_lost: { slot_seconds: number } })[]; ends_total: number; ends: (DryTask & { state: string })[];
+  stops_total: number; stops: (DryTask & { instances: number; cause: string; later: boolean; at: Time; lost_ms: number; work_lost: { slot_seconds: number } })[]; ends_total: number; ends: (DryTask & { state: string })[];
   starts_total: number; starts: (DryTask & { instances: number; now: boolean; places: { node: string; instances: number; devices: number[] }[] })[];
   waits_total: number; waits: (DryTask & { reason: Reason | null; first: { task: number; others: number; at: Time } | null })[];
   launches_total: number; launches: { pool: string; nodes: number }[]; node_ends_total: number; node_ends: { pool: string; node: string | null; now: boolean; replaced: boolean }[]; warnings: string[];

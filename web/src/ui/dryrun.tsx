@@ -25,7 +25,7 @@ export function DryRunView({ dry }: { dry: DryRun }) {
       {dry.stops_total > 0 && (
         <div class="dry-part bad">
           <h3>{plural(dry.stops_total, 'task')} would stop; {lost > 0 ? `${slotTime(lost)} of work since a start or a checkpoint would be lost` : 'no work would be lost'}</h3>
-          <ul>{dry.stops.slice(0, 8).map((s) => <li key={s.task}><Who t={s} />: {CAUSE[s.cause] ?? s.cause}{s.lost_ms > 0 && `, loses ${duration(s.lost_ms)}`}</li>)}{more(dry.stops_total, Math.min(8, dry.stops.length))}</ul>
+          <ul>{dry.stops.slice(0, 8).map((s) => <li key={s.task}><Who t={s} />: {CAUSE[s.cause] ?? s.cause}{s.at ? `, at ${absolute(s.at)}` : s.later && ', when its node is replaced'}{s.lost_ms > 0 && `, loses ${duration(s.lost_ms)}`}</li>)}{more(dry.stops_total, Math.min(8, dry.stops.length))}</ul>
         </div>
       )}
       {dry.ends_total > 0 && (
