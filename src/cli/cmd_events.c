@@ -128,14 +128,57 @@ static void launch_add(struct buf *out, const struct doc *doc, const char *type)
     buf_addf(out, "%s%s", words[0] == '\0' ? "" : ": ", words);
 }
 
+/* Writes what happened to a node that the pool has. */
+static void node_add(struct buf *out, const struct doc *doc, const char *type)
+{
+    const char *node = item_text(doc, "node");
+    const char *actor = item_text(doc, "actor");
+    const char *by = item_text(doc, "by");
+    if (strcmp(type, "node-state") == 0) {
+        buf_addf(out, "node %s is %s", node, item_text(doc, "state"));
+    } else if (strcmp(type, "node-locked") == 0) {
+        buf_addf(out, "%s %s node %s", actor, item_true(doc, "locked") ? "locked" : "unlocked",
+                 node);
+    } else if (strcmp(type, "node-edited") == 0 && item_at(doc, "draining") != NULL) {
+        buf_addf(out,
+                 item_true(doc, "draining") ? "%s drains node %s" : "%s ended the drain of node %s",
+                 actor, node);
+    } else if (strcmp(type, "node-edited") == 0) {
+        buf_addf(out, "%s changed node %s", actor, node);
+    } else if (strcmp(type, "node-leaving") == 0) {
+        buf_addf(out, "node %s takes no new tasks: %s", node, item_text(doc, "message"));
+        if (by[0] != '\0') {
+            buf_addf(out, "; tasks that run there at %s: %s", by, item_text(doc, "busy"));
+        }
+    }
+}
+
+/* Writes how far the replacement of the pool's nodes is. */
+static void replacing_add(struct buf *out, const struct doc *doc)
+{
+    const int64_t at_once = item_number(doc, "at_once", 0);
+    const int64_t begun = item_number(doc, "begun", 0);
+    const int64_t total = item_number(doc, "total", 0);
+    if (at_once == 0) {
+        buf_addf(out, "the replacement of nodes ended: %s", item_text(doc, "message"));
+    } else if (begun == 0) {
+        buf_addf(out, "%s replaces %lld nodes, at most %lld at once", item_text(doc, "actor"),
+                 (long long)total, (long long)at_once);
+    } else {
+        buf_addf(out, "replacement %lld of %lld", (long long)begun, (long long)total);
+    }
+}
+
 /* Writes one event as a sentence. Writes nothing for an event that is no part of the story, such as the start of a task. */
 static void story_add(struct buf *out, const struct doc *doc)
 {
     const char *type = item_text(doc, "type");
     if (strncmp(type, "launch-", 7) == 0) {
         launch_add(out, doc, type);
-    } else if (strcmp(type, "node-state") == 0) {
-        buf_addf(out, "node %s is %s", item_text(doc, "node"), item_text(doc, "state"));
+    } else if (strncmp(type, "node-", 5) == 0) {
+        node_add(out, doc, type);
+    } else if (strcmp(type, "pool-replacing") == 0) {
+        replacing_add(out, doc);
     } else if (strcmp(type, "pool-set") == 0) {
         buf_addf(out, "%s made or changed the pool", item_text(doc, "actor"));
     } else if (strncmp(type, "pool-", 5) == 0) {

@@ -118,6 +118,9 @@ def test_a_drain_with_a_deadline(weir):
     w.wait_until(lambda: len(wrote(out, task)) == 2, "the task runs elsewhere")
     assert wrote(out, task)[1] != first
     assert sorted(nodes(w, "train")) == sorted({first, wrote(out, task)[1]})  # a drained node stays
+    story = w.weir("pool", "events", "train").stdout
+    assert f" drains node {first}\n" in story and f" ended the drain of node {first}\n" in story
+    assert re.search(rf"node {first} takes no new tasks: a user drains the node; tasks that run there at \S+Z: requeue\n", story), story
     (out / "go").touch()
     w.weir("wait", task)
 
@@ -134,6 +137,8 @@ def test_all_nodes_are_replaced_one_at_a_time(weir):
     w.wait_until(lambda: pool_of(w, "train")["replacement"]["ended"] != "", "the replacement")
     shown = w.weir("pool", "show", "train").stdout
     assert "2 of 2 nodes told to leave; ended: all nodes are replaced" in shown, shown
+    story = w.weir("pool", "events", "train").stdout
+    assert " replaces 2 nodes, at most 1 at once\n" in story and "  the replacement of nodes ended: all nodes are replaced\n" in story, story
     assert len(nodes(w, "train")) == 2 and not set(nodes(w, "train")) & set(before)
     w.wait_until(lambda: wrote(out, task)[-1] in nodes(w, "train"), "the task runs on a new node")
     (out / "go").touch()
