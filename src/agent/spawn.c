@@ -246,18 +246,19 @@ static CHILD_CODE void child_run(void *arg)
 static long clone_call(struct clone_args *args, void (*run)(void *), void *arg)
 {
     long result;
-    __asm__ volatile("syscall\n\t"
-                     "test %%rax, %%rax\n\t"
-                     "jnz 1f\n\t"
-                     "xor %%ebp, %%ebp\n\t"
-                     "mov %[arg], %%rdi\n\t"
-                     "call *%[run]\n\t"
-                     "ud2\n"
-                     "1:"
-                     : "=a"(result)
-                     : "a"((long)SYS_clone3), "D"(args),
-                       "S"(sizeof *args), [run] "r"(run), [arg] "r"(arg)
-                     : "rcx", "r11", "cc", "memory");
+    __asm__ volatile(
+        "syscall\n\t"
+        "test %%rax, %%rax\n\t"
+        "jnz 1f\n\t"
+        "mov %[arg], %%rdi\n\t"
+        "mov %[run], %%rax\n\t"
+        "xor %%ebp, %%ebp\n\t" /* ends a backtrace; `run` and `arg` may have been in rbp */
+        "call *%%rax\n\t"
+        "ud2\n"
+        "1:"
+        : "=a"(result)
+        : "a"((long)SYS_clone3), "D"(args), "S"(sizeof *args), [run] "r"(run), [arg] "r"(arg)
+        : "rcx", "r11", "cc", "memory");
     return result;
 }
 #else
