@@ -83,6 +83,7 @@ def test_another_task_on_the_port_is_not_taken_for_the_task(weir, cgroups):
     script = f'echo $WEIR_PORT > port; while [ ! -e go ]; do sleep 0.1; done; {PYTHON} -c "$1" right $WEIR_PORT & wait'
     victim = site.submit("sh", "-c", script, "-", PAGE)
     port = int(job_text(site, victim, "port"))
+    site.wait_state(victim, "running")  # the task may write before the server hears that it runs
     status, text = get(site, victim)
     assert status == 502 and f"nothing listens on port {port}" in text
     thief = site.submit(PYTHON, "-c", PAGE, "wrong", str(port))

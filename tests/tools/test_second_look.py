@@ -42,11 +42,18 @@ def result(runner, tmp_path, **files):
     return runner.run(runner.pytest_suite("some", 1), 0)
 
 
-def test_a_test_that_passes_alone_is_named_and_no_failure(runner, tmp_path, capsys):
+@pytest.mark.parametrize("settings,name", [("pytest.ini", "tests.some.test_a"), ("tests/pytest.ini", "some.test_a")])
+def test_a_test_that_passes_alone_is_named_and_no_failure(runner, tmp_path, capsys, settings, name):
+    (tmp_path / settings).write_text("[pytest]\n")
     passed, faults, _ = result(runner, tmp_path, test_a=SHAKY_TEST)
     assert (passed, faults) == (2, [])
-    assert runner.SHAKY == ["SHAKY some: tests.some.test_a test_once[1]: failed among others, passed alone"]
-    assert "SHAKY tests.some.test_a test_once[1]" in capsys.readouterr().out
+    assert runner.SHAKY == [f"SHAKY some: {name} test_once[1]: failed among others, passed alone"]
+    assert f"SHAKY {name} test_once[1]" in capsys.readouterr().out
+
+
+def test_every_suite_with_a_second_look_is_found_by_its_names(runner, monkeypatch):
+    monkeypatch.setattr(runner, "ROOT", str(ROOT))
+    assert runner.node("e2e.test_ports test_x[off]") == "tests/e2e/test_ports.py::test_x[off]"
 
 
 def test_a_test_that_fails_again_is_a_failure(runner, tmp_path):
