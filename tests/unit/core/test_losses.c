@@ -9,16 +9,8 @@ enum { HOUR_MS = 60 * 60 * 1000 };
 
 static int setup(void **state)
 {
-    static struct rig rig;
-    rig_init(&rig);
-    (void)rig_node(&rig, "n1", 8, 0, 1);
-    *state = &rig;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    rig_done(*state);
+    rig_setup(state);
+    (void)rig_node(*state, "n1", 8, 0, 1);
     return 0;
 }
 
@@ -205,7 +197,7 @@ static void a_node_out_of_service_takes_no_work(void **state)
     arena_done(&arena);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, rig_teardown)
 
 int main(void)
 {
