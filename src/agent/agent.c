@@ -66,7 +66,8 @@ static void lock_look(void *ctx)
     }
 }
 
-/* A GPU that is out of order is out of service: the server gives it to no task. The node keeps its other GPUs. */
+/* Looks for GPUs that are out of order, and tells the server when the answer changes. The server
+ * gives such a GPU to no task. The node keeps its other GPUs. */
 static void gpus_look(void *ctx)
 {
     struct agent *agent = ctx;

@@ -69,7 +69,8 @@ struct agent {
     struct loop_timer *connect_timer;
     struct loop_timer *cut_off_timer;
     struct tunnel_server tunnels;
-    char *site_url; /* the server's address, for `weir box`; NULL: not welcomed yet */
+    /* the server's address, for `weir box`; NULL: no server has welcomed the agent yet */
+    char *site_url;
     bool streaming; /* the stream thread is at work */
     bool parting; /* the stream is being stopped: starts that still come from it are not followed */
     bool welcomed;

@@ -131,7 +131,8 @@ static must_use enum err label_add(struct agent_options *options, const char *va
     return ERR_OK;
 }
 
-/* An agent tries again for as long as it cannot reach its server, so what can never be reached is refused before. */
+/* Refuses a text that the option cannot mean. An agent tries for ever to reach its server, so an
+ * address without http:// or https:// must be refused at the start. */
 static must_use enum err text_check(const struct option_row *row, const char *value,
                                     struct error *e)
 {
@@ -259,7 +260,8 @@ static void labels_read(const struct doc *labels, struct arena *arena,
     }
 }
 
-/* Notes a setting that there is not, at its key, and names the nearest one as the file writes it. */
+/* Adds a problem for a setting that agents do not have. The problem stands at the setting's key and
+ * names the nearest setting, spelled as in the file. */
 static void unknown_add(struct option_table table, const struct doc *field, struct arena *arena,
                         struct problems *problems)
 {

@@ -62,9 +62,9 @@ struct agent_options {
     const char *image_cache;      /* bytes of unpacked images: "50Gi" */
 };
 
-/* Reads the command line and the file that --config names; the command line wins. The texts of *ret
- * are argv's or in the arena. `*report`: every problem of the file, as problem_report() writes them; NULL: the file
- * has none. */
+/* Reads the command line and the file that --config names. The command line wins. The texts of *ret
+ * are argv's or in the arena. *report has every problem of the file, as problem_report() writes
+ * problems; NULL: the file has none. */
 must_use enum err agent_options_parse(int argc, char **argv, struct arena *arena,
                                       struct agent_options *ret, const char **report,
                                       struct error *e);

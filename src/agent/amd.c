@@ -1,11 +1,12 @@
-/* amd.c - see amd.h.
+/* amd.c - see amd.h. These files under /sys are read:
  *
- *   /sys/class/kfd/kfd/topology/nodes/N/gpu_id        0: a processor, else a GPU
- *   /sys/class/kfd/kfd/topology/nodes/N/properties    "drm_render_minor 128" and others, one a line
- *   /sys/class/drm/renderD128/device/                 product_name, mem_info_vram_total, mem_info_vram_used, gpu_busy_percent
+ *   class/kfd/kfd/topology/nodes/N/gpu_id        0: N is a processor, else N is a GPU
+ *   class/kfd/kfd/topology/nodes/N/properties    one property a line, like "drm_render_minor 128"
+ *   class/drm/renderD128/device/                 product_name, mem_info_vram_total, mem_info_vram_used,
+ *                                                gpu_busy_percent
  *
- * The name is that of the product, where the driver knows it, else the chip's name of the topology.
- * SPDX-License-Identifier: Apache-2.0 */
+ * A GPU has the name of its product. Where the driver does not know the product, the GPU has the name of its chip from
+ * the topology. SPDX-License-Identifier: Apache-2.0 */
 #include "agent/amd.h"
 
 #include "agent/dirs.h"
@@ -22,7 +23,7 @@ static const char *root_of(void)
     return root == NULL ? "" : root;
 }
 
-/* One line of a file; "": there is no such file. */
+/* Returns the first line of a file, without blanks around the line; "": there is no such file. */
 static struct str line_read(const char *dir, const char *name, struct arena *arena)
 {
     struct str text;
@@ -38,7 +39,8 @@ static bool number_read(const char *dir, const char *name, struct arena *arena, 
     return str_to_u64(line_read(dir, name, arena), ret);
 }
 
-/* A number of a file with lines like "drm_render_minor 128". */
+/* Reads a number from the file `properties`, whose lines are like "drm_render_minor 128". False:
+ * the file has no such property. */
 static bool property_read(const char *dir, const char *name, struct arena *arena, uint64_t *ret)
 {
     struct str text;

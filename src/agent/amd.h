@@ -1,5 +1,5 @@
-/* amd.h - AMD GPUs as the kernel's driver shows them in /sys: nothing of ROCm is needed to find them.
- * SPDX-License-Identifier: Apache-2.0 */
+/* amd.h - AMD GPUs, found through what the kernel's driver shows in /sys. A node needs no part of
+ * ROCm for this. SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "agent/gpu_watch.h"
@@ -10,13 +10,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What /sys is read below, where the environment has this name; else the root. Tests set it to a tree of their own. */
+/* The environment variable with the directory that stands for the root above /sys. Without the
+ * variable the root is /. Tests set the variable to a tree of their own. */
 #define AMD_ROOT_ENV "WEIR_SYSFS_ROOT"
 
 struct amd_gpu {
     uint32_t minor; /* the device is /dev/dri/renderD<minor> */
     const char *name;
-    const char *serial; /* "": unknown */
+    const char *serial; /* "": the driver shows no serial number */
     int64_t memory_bytes;
 };
 
@@ -25,12 +26,14 @@ struct amd_gpus {
     struct amd_gpu at[NODE_DEVICES_MAX];
 };
 
-/* The GPUs in the order of the kernel's topology, which is the order in which ROCm numbers them. None where the driver of NVIDIA is
- * loaded: a node counts GPUs of one maker. Texts are in the arena. */
+/* Lists the node's AMD GPUs in the order of the kernel's topology, in which ROCm numbers them, too.
+ * The list is empty where NVIDIA's driver is loaded, because a node counts GPUs of one maker only.
+ * Texts are in the arena. */
 void amd_list(struct arena *arena, struct amd_gpus *ret);
 
-/* Adds the GPUs to what the node has. */
+/* Adds the AMD GPUs of the node to `ret`. */
 void amd_read(struct arena *arena, struct hardware *ret);
 
-/* How busy the GPU is, and how much of its memory is in use. False: the driver shows the GPU no more. */
+/* Reads how busy the GPU is, and how much of its memory is in use. False: the driver does not show
+ * the GPU any more. */
 bool amd_sample(const struct amd_gpu *gpu, struct gpu_sample *ret);

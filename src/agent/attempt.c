@@ -28,8 +28,8 @@
 enum {
     SIGNAL_CODE_BASE = 128,
     MARKER_BYTES_MAX = 128,
-    NODE_END_MS =
-        1000, /* the SIGTERM of the supervisor comes this much later than that of a task at the latest */
+    /* when a machine ends, the supervisor gets its SIGTERM at most this much later than a task */
+    NODE_END_MS = 1000,
 };
 
 /* Throws output behind the task's limit away, after one line in the output that says so. */
@@ -447,8 +447,8 @@ static bool stream_drain(struct attempt_stream *stream)
     return true;
 }
 
-/* Did something outside Weir end the attempt by SIGTERM? The end of a machine, or of a batch job that is the node, sends SIGTERM to every
- * process at once: to the supervisor in the same moment. */
+/* Returns whether something outside Weir ended the attempt by SIGTERM. The end of a machine, or of a
+ * batch job that is the node, sends SIGTERM to all processes at once. */
 static bool terminated(const struct attempt *attempt)
 {
     return !attempt->ordered && attempt->exit_code == SIGNAL_CODE_BASE + SIGTERM;
@@ -473,7 +473,7 @@ bool attempt_finish(struct attempt *attempt)
     checkpoint_look(attempt);
     attempt_limit_end(attempt);
     attempt->lost |= sup->ending && terminated(attempt);
-    if (attempt->lost) { /* the node went away under the task, so the task is not to blame */
+    if (attempt->lost) { /* the node ended under the task, so the task is not to blame */
         attempt_record_lost(attempt);
     } else {
         attempt_record_ended(attempt);

@@ -23,7 +23,8 @@ void attempt_stop(struct attempt *attempt, int64_t grace_ms);
 void attempt_leader_ended(struct attempt *attempt, int status, const struct rusage *use);
 
 /* Takes the output left in the pipes and records the end. All processes of the attempt must have
- * ended. False: the spool cannot be written now, or it is not known yet whether the node ends with its tasks; call again. */
+ * ended. False: the spool cannot be written now, or it is not known yet whether the node itself is
+ * ending. After false the caller calls again later. */
 must_use bool attempt_finish(struct attempt *attempt);
 
 /* The server has every record before `at`: forgets the attempts whose end lies before `at`. */

@@ -8,12 +8,14 @@
  * has none. */
 void attempt_limit_begin(struct attempt *attempt, const struct start_order *order);
 
-/* How a process of this attempt starts: its cgroup, or limits of each process. */
+/* Sets how the next process of this attempt starts: in the attempt's cgroup, or, without a cgroup,
+ * with limits of its own. */
 void attempt_limit_spawn(struct attempt *attempt, struct spawn_order *order);
 
 /* The kernel refuses to start a process in the attempt's cgroup: the attempt goes on without. */
 void attempt_limit_drop(struct attempt *attempt);
 
-/* All processes have ended, and all output is taken: notes what they used, and whether they were over their memory; a
- * line of output says that they were over their disk. Gives the cgroup back. */
+/* Notes what the attempt used, and whether the kernel ended it for its use of memory. Adds a line
+ * of output if the attempt was killed for its use of disk. Gives the cgroup back. Call when all
+ * processes of the attempt have ended and all their output is taken. */
 void attempt_limit_end(struct attempt *attempt);

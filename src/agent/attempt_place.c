@@ -38,7 +38,8 @@ const struct runas_account *attempt_place_account(const struct attempt *attempt,
     return account;
 }
 
-/* Chooses a Unix user that no other task of the node has, and makes this user the owner of the attempt's job directory. */
+/* Chooses a Unix user that no other task of the node has, and makes the user the owner of the
+ * attempt's job directory. */
 static must_use enum err user_take(struct attempt *attempt, uid_t *ret_uid, struct error *e)
 {
     struct supervisor *sup = attempt->sup;

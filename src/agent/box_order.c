@@ -78,8 +78,9 @@ must_use bool box_order_ready(struct agent *agent, const struct agent_start *sta
     if (!wanted(start)) {
         return true;
     }
-    box_order_site(&agent->options, agent->site_url); /* somebody may have taken the file away */
-    /* An older supervisor would start the program without its container. */
+    /* writes the file again, which an administrator may have removed */
+    box_order_site(&agent->options, agent->site_url);
+    /* A supervisor before FRAME_VERSION_LIMITS would start the program without its container. */
     enum err r = agent->supervisor_version < FRAME_VERSION_LIMITS
                      ? fail(&e, ERR_CONFLICT, "an older supervisor still serves the node")
                      : box_files_order_put(agent->options.dir, &start->key, &order, &e);

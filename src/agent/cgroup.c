@@ -1,12 +1,13 @@
 /* cgroup.c - the pool of cgroups.
  *
- * A cgroup is made when it is first needed, and kept: making a cgroup costs more than starting a
- * task. A task is born in its cgroup of the unified tree (clone3), because moving a running process
- * takes a lock of the whole node. In trees of version 1 the child enters by itself: a thread that
- * writes "0" to `tasks` does not need that lock.
+ * A cgroup is made when it is first needed, and kept, because making a cgroup costs more than
+ * starting a task. In the unified tree a task is born in its cgroup (clone3), because moving a
+ * running process takes a lock of the whole node. In trees of version 1 the child enters its cgroup
+ * by itself: a thread that writes "0" to `tasks` does not need that lock.
  *
- * The files that every task needs stay open with the cgroup: to find a cgroup by its path costs the
- * kernel more than to write to it. SPDX-License-Identifier: Apache-2.0 */
+ * The files that every task needs stay open as long as the cgroup exists, because the kernel needs
+ * more time to find a cgroup by its path than to write to an open file.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "agent/cgroup_internal.h"
 
 #include "agent/dirs.h"
@@ -236,7 +237,8 @@ void cgroup_free(struct cgroups *groups)
     free(groups);
 }
 
-/* Opens what each task of the cgroup reads and writes. */
+/* Opens the files through which each task enters the cgroup, and the files that tell what each task
+ * has used. */
 static bool files_open(const struct cgroups *groups, struct cgroup *group)
 {
     char path[CGROUP_PATH_MAX];

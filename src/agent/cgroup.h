@@ -27,10 +27,10 @@ struct cgroup_use {
     bool memory_known;
 };
 
-/* The descriptors through which a process enters a cgroup. They belong to the cgroup. */
+/* The descriptors through which a process enters a cgroup. The cgroup owns the descriptors. */
 struct cgroup_entry {
     int cgroup_fd;       /* for clone3: the process is born in the cgroup; -1: none */
-    const int *join_fds; /* the child writes "0" to each before it executes */
+    const int *join_fds; /* before it executes the program, the child writes "0" to each */
     size_t join_count;
 };
 
@@ -39,7 +39,8 @@ struct cgroup_entry {
  * to. */
 struct cgroups *cgroup_new(const char *dir, const char *supervisor_hex);
 
-/* Writes the file with the places of the cgroups anew where it is gone or cut. NULL is allowed. */
+/* Writes the file with the places of the cgroups again if somebody removed or cut the file. NULL is
+ * allowed. */
 void cgroup_places_hold(const struct cgroups *groups, const char *dir);
 
 /* Removes the cgroups. Cgroups that still have processes stay. */
@@ -64,7 +65,8 @@ void cgroup_give(struct cgroups *groups, struct cgroup *group);
 /* Does not return the cgroup to the pool, because the kernel refused to start a process in it. */
 void cgroup_drop(struct cgroups *groups, struct cgroup *group);
 
-/* How a process enters the cgroup. The entry is good until the cgroup is given back or dropped. */
+/* Returns how a process enters the cgroup. The result is good until the cgroup is given back or
+ * dropped. */
 struct cgroup_entry cgroup_entry_of(const struct cgroup *group);
 
 /* Are there living processes in the cgroup? */

@@ -11,10 +11,11 @@ enum { CGROUP_LINE_MAX = 4096 };
 /* Reads the file `dir`/`name` as a text of less than `size` bytes. False: it cannot be read. */
 bool cgroup_file_read(const char *dir, const char *name, char *out, size_t size);
 
-/* Opens the file for many reads or writes; -1: it cannot be opened. */
+/* Opens the file, so that it can be read or written many times. -1: the file cannot be opened. */
 int cgroup_file_open(const char *dir, const char *name, int flags);
 
-/* Reads an open file from its beginning, as a text of less than `size` bytes. */
+/* Reads an open file from its beginning, as a text of less than `size` bytes. False: the file
+ * cannot be read. */
 bool cgroup_file_again(int fd, char *out, size_t size);
 
 /* Writes a text. False: the kernel refuses it; errno says why. */

@@ -14,9 +14,9 @@ struct cgroup {
     unsigned number;
     int dir_fd;    /* the directory in the unified tree; -1: there is no such tree */
     int events_fd; /* its file cgroup.events; -1 likewise */
-    int cpu_fd;    /* the file that tells the time of the processors; -1: there is none */
-    int oom_fd;    /* the file that counts processes ended for want of memory; -1 likewise */
-    int join_fds[CGROUP_TREES_MAX]; /* the files `tasks` of the trees of version 1 */
+    int cpu_fd;    /* the file with the processor time that was used; -1: there is none */
+    int oom_fd;    /* the file that counts processes ended for lack of memory; -1: there is none */
+    int join_fds[CGROUP_TREES_MAX]; /* the files `tasks` of the cgroup in the trees of version 1 */
     size_t join_count;
     bool killed;
     struct cgroup_limits limits; /* what is set in the kernel */
@@ -38,5 +38,6 @@ void cgroup_path(const struct cgroup_tree *tree, const struct cgroup *group, cha
 /* The tree that has the controller, or NULL. */
 const struct cgroup_tree *cgroup_tree_of(const struct cgroups *groups, unsigned controller);
 
-/* Opens the files that cgroup_limit_end() reads. */
+/* Opens the files that cgroup_limit_end() reads: processor time used, and processes ended for lack
+ * of memory. */
 void cgroup_limit_files(const struct cgroups *groups, struct cgroup *group);

@@ -1,6 +1,6 @@
-/* disk_walk.c - see disk_walk.h. The task changes the tree during the walk: directories are opened by name below an
- * open directory, no link is followed, and another file system is not entered. What vanishes is left out.
- * SPDX-License-Identifier: Apache-2.0 */
+/* disk_walk.c - see disk_walk.h. The task may change the tree during the walk. So each directory is
+ * opened by its name below an open directory, no symbolic link is followed, no other file system is
+ * entered, and a file that vanishes is not counted. SPDX-License-Identifier: Apache-2.0 */
 #include "agent/disk_walk.h"
 
 #include "base/map.h"
@@ -19,14 +19,14 @@
 enum {
     ENTRY_BYTES_MIN = 4096,
     BLOCK_BYTES = 512,
-    LINKED_FILES_MAX =
-        1 << 16, /* files with several names that are remembered; further ones count each time */
+    LINKED_FILES_MAX = 1 << 16, /* files with several names beyond these count once for each name */
 };
 
 struct disk_sum {
     const struct disk_walk *walk;
     uint64_t bytes;
-    struct map *linked; /* numbers of files that were counted and have several names, or none */
+    /* device and inode of the files counted so far whose number of names is not 1 */
+    struct map *linked;
     DIR *open[DISK_DEPTH_MAX];
     size_t depth;
 };
@@ -52,7 +52,8 @@ static void count(struct disk_sum *sum, const struct stat *info)
     sum->bytes += bytes < ENTRY_BYTES_MIN ? ENTRY_BYTES_MIN : bytes;
 }
 
-/* Opens a directory to walk through it next. */
+/* Opens the directory `name` below `at_fd` and puts it on the stack, so that tree_add() walks
+ * through it next. */
 static void enter(struct disk_sum *sum, int at_fd, const char *name)
 {
     if (sum->depth == DISK_DEPTH_MAX) {
@@ -73,7 +74,7 @@ static bool is_dots(const char *name)
     return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
 
-/* Walks through the directory on top and all below it, to the end or until the limit. */
+/* Adds up all files below the directory on the stack, until the end or until the limit is passed. */
 static void tree_add(struct disk_sum *sum)
 {
     struct stat top;
@@ -100,7 +101,7 @@ static void tree_add(struct disk_sum *sum)
     }
 }
 
-/* What the task's user has in a directory that all users share. */
+/* Adds up the files that the task's user owns in a directory that all users share (/tmp). */
 static void shared_add(struct disk_sum *sum, const char *path)
 {
     DIR *dir = opendir(path);
@@ -123,7 +124,8 @@ static void shared_add(struct disk_sum *sum, const char *path)
     }
 }
 
-/* Is the file on a file system of a directory that counts? Files in memory (memfd, /dev/shm) count as memory. */
+/* Returns whether the file is on the file system of the job directory, /tmp or /var/tmp. Files in
+ * memory (memfd, /dev/shm) are not on disk; they count as memory. */
 static bool on_disk(const struct disk_sum *sum, dev_t dev)
 {
     const char *const tops[] = {sum->walk->dir, SHARED_TMP, SHARED_VAR_TMP};
@@ -136,7 +138,8 @@ static bool on_disk(const struct disk_sum *sum, dev_t dev)
     return false;
 }
 
-/* Files that a process removed and holds open still take their room. */
+/* Adds up the files that a process holds open and that have no name any more. Such files still take
+ * room on disk. */
 static void open_files_add(struct disk_sum *sum, int proc_fd, const char *pid)
 {
     char path[64];

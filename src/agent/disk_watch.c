@@ -1,6 +1,6 @@
-/* disk_watch.c - see disk_watch.h. The thread looks at one attempt after the other and rests nine times as long as
- * it looked, so that it takes at most a tenth of one processor, however many files there are.
- * SPDX-License-Identifier: Apache-2.0 */
+/* disk_watch.c - see disk_watch.h. The thread looks at one attempt after the other. After each look
+ * the thread rests nine times as long as the look took, so that it uses at most a tenth of one
+ * processor, however many files there are. SPDX-License-Identifier: Apache-2.0 */
 #include "agent/disk_watch.h"
 
 #include "agent/disk_walk.h"
@@ -25,10 +25,10 @@ struct watched {
 struct disk_watch {
     uint64_t limit;
     pthread_t thread;
-    pthread_mutex_t lock; /* of the members below */
+    pthread_mutex_t lock; /* guards the members below */
     pthread_cond_t ending;
     bool end;
-    size_t next; /* the attempt to look at next, in `all` */
+    size_t next; /* the index in `all` of the attempt to look at next */
     VEC(struct watched *) all;
 };
 
@@ -49,7 +49,7 @@ static struct watched *find(const struct disk_watch *watch, const struct attempt
     return NULL;
 }
 
-/* Rests, with the lock held before and after. */
+/* Rests for `ms`, or until the watch ends. The caller holds the lock before and after. */
 static void rest(struct disk_watch *watch, int64_t ms)
 {
     struct timespec until;
@@ -62,7 +62,8 @@ static void rest(struct disk_watch *watch, int64_t ms)
     }
 }
 
-/* Looks at the next attempt, without the lock. The attempt may end meanwhile. */
+/* Adds up the disk of the next attempt. The lock is free meanwhile, so the attempt may end during
+ * the walk. */
 static void look(struct disk_watch *watch)
 {
     if (watch->all.count == 0) {

@@ -59,7 +59,8 @@ struct start_order {
     uint64_t cpu_limit_milli; /* 0: no limit */
     uint64_t memory_limit;    /* bytes; 0: no limit */
     const char *network;      /* since version 4: what tasknet.h calls it; "": the node's own */
-    const char *outbound;     /* since version 5: the range of a network with a way out; "": none */
+    /* since version 5: the range of addresses of a network with a way out; "": no way out */
+    const char *outbound;
 };
 
 /* What an attempt uses. */

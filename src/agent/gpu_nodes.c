@@ -7,7 +7,8 @@
 
 enum { SHARED_MAX = 3 };
 
-/* The next number of a list like "0,2". False: there is none. */
+/* Reads the next number of a list like "0,2", and cuts the number off. False: the list is at its
+ * end, or has no number there. */
 static bool number_next(struct str *rest, uint64_t *ret)
 {
     return rest->p != NULL && rest->len > 0 && str_to_u64(str_cut(*rest, ',', rest), ret);

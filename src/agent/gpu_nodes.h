@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 
-/* The paths of the GPUs that this environment (taskenv_build()) names, and of what these GPUs share; NULL at the end, in the arena.
- * None for a task without GPUs. A path need not exist. */
+/* Returns the paths in /dev of the GPUs that the environment `env` (made by taskenv_build()) names,
+ * and of the devices that these GPUs share. The list is in the arena, ends with NULL, and is empty
+ * for a task without GPUs. A path in the list need not exist on the node. */
 const char *const *gpu_nodes(struct arena *arena, char *const *env);

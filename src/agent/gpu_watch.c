@@ -52,8 +52,8 @@ struct nvml_calls {
 
 struct gpu_watch {
     struct nvml_calls nvml;
-    struct amd_gpus amd; /* none: the GPUs are NVIDIA's */
-    struct arena arena;  /* of `amd` */
+    struct amd_gpus amd; /* empty where the GPUs are NVIDIA's */
+    struct arena arena;  /* the memory of `amd` */
     pthread_t thread;
     pthread_mutex_t lock; /* of the members below */
     pthread_cond_t ending;
@@ -77,8 +77,9 @@ static bool xid_isolates(unsigned long long xid)
     return false;
 }
 
-/* Of these the XIDs after which no program on the device can go on: an error of memory that may have reached anything, a
- * device that fell off its bus. After the others what runs may go on. */
+/* Returns whether no program can go on running on the device after this XID: the memory may be
+ * wrong anywhere, or the device fell off its bus. After the other XIDs of xid_isolates() running
+ * programs may go on. */
 static bool xid_ends(int xid)
 {
     return xid == 48 || xid == 79 || xid == 95;
@@ -186,7 +187,7 @@ static void events_begin(struct gpu_watch *watch)
     }
 }
 
-/* False: there is no library of NVIDIA, or no GPU. */
+/* Opens NVIDIA's library and finds the GPUs. False: the node has no such library, or no NVIDIA GPU. */
 static bool nvml_begin(struct gpu_watch *watch)
 {
     void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);

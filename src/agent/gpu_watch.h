@@ -17,7 +17,8 @@ struct gpu_sample {
     uint64_t memory_bytes; /* in use */
 };
 
-/* NULL: there is no GPU of NVIDIA by its library, and none of AMD by /sys. */
+/* Starts to watch the node's GPUs, in a thread of its own. NULL: NVIDIA's library finds no GPU, and
+ * /sys shows no AMD GPU. */
 struct gpu_watch *gpu_watch_new(void);
 
 /* Ends the thread, or leaves it behind where a call of the driver does not return. NULL is allowed. */
@@ -26,12 +27,15 @@ void gpu_watch_free(struct gpu_watch *watch);
 /* The last look at one device. `watch` may be NULL. */
 struct gpu_sample gpu_watch_get(struct gpu_watch *watch, uint32_t device);
 
-/* Devices out of service, a bit each. On a device of `lost` nothing can run on. */
+/* Devices out of service, one bit each. `lost` has the devices of `out` on which no program can go
+ * on running. */
 struct gpu_faults {
     uint64_t out;
-    uint64_t lost;              /* of `out` */
-    char why[TEXT_LEN_MAX + 1]; /* for people: "GPU 1: the driver has lost it"; "": all are well */
+    uint64_t lost; /* a part of `out` */
+    /* in words, like "GPU 1: the driver has lost it"; "": all GPUs are well */
+    char why[TEXT_LEN_MAX + 1];
 };
 
-/* A device that the driver had lost is well when it answers again; one with a bad XID stays out until the agent begins anew. */
+/* Says which devices are out of service. A device that the driver had lost is back in service when
+ * it answers again. A device with a bad XID stays out of service until the agent is started again. */
 void gpu_watch_faults(struct gpu_watch *watch, struct gpu_faults *ret);

@@ -331,8 +331,8 @@ must_use enum err jobdir_own(struct jobdirs *dirs, uint64_t task, uint64_t insta
 
 enum content { CONTENT_NONE, CONTENT_ONE, CONTENT_MORE };
 
-/* Sets mode and owner of an inside again, because the task may have changed the mode and have been
- * the owner. */
+/* Sets mode and owner of a job directory's inside again. The task that had the inside may have
+ * changed its mode and may have been its owner. */
 static bool inside_reset(const struct jobdirs *dirs, int fd)
 {
     const struct runas_account *account = &dirs->account;
@@ -347,7 +347,8 @@ static bool inside_reset(const struct jobdirs *dirs, int fd)
     return own || !account->switch_user || fchown(fd, account->uid, account->gid) == 0;
 }
 
-/* Counts the directory's entries. An empty inside is made ready for the next task. */
+/* Returns whether the directory has no entry, one or more. Makes an empty inside ready for the next
+ * task. */
 static enum content content_of(const struct jobdirs *dirs, const char *name, bool is_inside)
 {
     int at_fd = dirs->job_fd;

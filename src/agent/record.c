@@ -195,7 +195,7 @@ static void fields_get(struct bytes_reader *in, struct arena *arena, struct reco
         ret->err_bytes = bytes_get_u64(in);
         ret->cpu_ms = bytes_get_u64(in);
         ret->memory_peak = bytes_get_u64(in);
-        /* Supervisors of earlier versions do not write these two. */
+        /* Supervisors of earlier versions do not write `out_of_memory` and `out_of_disk`. */
         ret->out_of_memory = in->left > 0 && bytes_get_max(in, 1) != 0;
         ret->out_of_disk = in->left > 0 && bytes_get_max(in, 1) != 0;
         break;

@@ -44,8 +44,9 @@ struct record {
     uint64_t cpu_ms;
     uint64_t memory_peak;
     bool out_of_memory; /* ENDED: the kernel ended it, because it was over its memory */
-    bool out_of_disk;   /* ENDED: the supervisor ended it, because it was over its disk */
-    int error_number;   /* SPAWN_FAILED */
+    /* ENDED: the supervisor ended the attempt, because it used more disk than it may */
+    bool out_of_disk;
+    int error_number; /* SPAWN_FAILED */
     struct str message;
     unsigned char id[SUPERVISOR_ID_LEN]; /* SEGMENT */
     const struct attempt_key *open;      /* SEGMENT; the decoder puts the list into the arena */

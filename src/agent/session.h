@@ -20,5 +20,5 @@ void session_restart(struct agent *agent);
  * new hello. */
 void session_trouble(struct agent *agent);
 
-/* Devices went out of service or came back: tells the server. */
+/* Tells the server which devices of the node are out of service. Call when that has changed. */
 void session_devices(struct agent *agent);

@@ -5,10 +5,11 @@
  * child must not use libc's setuid family, which would change the parent's threads too. The child
  * has a stack of its own.
  *
- * The child shares the parent's descriptors until it takes a copy of the lowest ones, which are all
- * that the program gets: a supervisor of many tasks has thousands, and to copy and close them costs
- * more than the rest of a start. Most settings that a task inherits are made once in the supervisor
- * (spawn_prepare). Holds (README.md): A1 never uid 0. SPDX-License-Identifier: Apache-2.0 */
+ * A supervisor of many tasks has thousands of descriptors. To copy and close them all costs more
+ * than the rest of a start. So the child shares the parent's descriptors until it takes a copy of
+ * the lowest ones, which are all that the program needs. Most settings that a task inherits are
+ * made once in the supervisor (spawn_prepare). Holds (README.md): A1 never uid 0.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "agent/spawn.h"
 
 #include "base/must.h"
@@ -33,7 +34,7 @@ enum { CHILD_STACK_BYTES = 64 * 1024, KERNEL_SIGSET_BYTES = 8, NICE_AHEAD = 10, 
  * hundreds of short tasks on few cores, each start would wait behind all the tasks. */
 static int task_nice;
 
-/* Can the kernel copy only the low descriptors of a shared table? */
+/* Whether the kernel can copy only the low descriptors of a shared table. */
 static bool low_copies;
 
 /* The sanitizers track stacks and functions, and their notes are wrong for code that runs in
@@ -42,8 +43,9 @@ static bool low_copies;
 
 struct spawn_child {
     const struct spawn_order *order;
-    int streams[STREAMS]; /* what becomes standard input, output and error */
-    unsigned low_end;     /* the child keeps descriptors below this one; 0: it has a copy of all */
+    int streams[STREAMS]; /* become standard input, standard output and standard error */
+    /* the child keeps the descriptors below this one; 0: the child has a copy of all descriptors */
+    unsigned low_end;
     pid_t parent;
     volatile int error_number;
     const char *volatile step;
@@ -53,7 +55,7 @@ struct spawn_child {
 
 struct spawn_stack {
     char bytes[CHILD_STACK_BYTES] __attribute__((aligned(16)));
-    int slots[STREAMS]; /* low descriptors; between starts each is the null device */
+    int slots[STREAMS]; /* low descriptors; each is /dev/null while no child starts */
     int idle_fd;
     unsigned low_end; /* the first descriptor above the slots; 0: there are no slots */
 };
@@ -87,7 +89,8 @@ void spawn_stack_free(struct spawn_stack *stack)
     free(stack);
 }
 
-/* Gives the child's streams numbers that the child will copy. */
+/* Puts copies of the child's streams into the stack's slots, whose numbers are low enough for the
+ * child to keep. Where a copy fails, the child gets a copy of all descriptors. */
 static void slots_fill(const struct spawn_stack *stack, struct spawn_child *child)
 {
     child->low_end = stack->low_end;

@@ -43,8 +43,9 @@ struct spawn_result {
     const char *step; /* the step that failed: "execute", "change user" … */
 };
 
-/* The memory for the child's stack until the child has executed the program, and low descriptors for
- * what the child is given. Each thread that starts programs needs a stack of its own. */
+/* The memory for the child's stack, and low descriptors for the child's streams. A start uses both
+ * until the child has executed the program, so each thread that starts programs needs a spawn_stack
+ * of its own. */
 struct spawn_stack;
 struct spawn_stack *spawn_stack_new(void);
 void spawn_stack_free(struct spawn_stack *stack);

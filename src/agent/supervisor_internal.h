@@ -46,7 +46,8 @@ struct attempt {
     pid_t pid;          /* of the first process, which leads the process group */
     int32_t uid_number; /* of sup->uids; -1: the attempt has none */
     bool workdir_used;
-    bool plain; /* D/box has nothing for the attempt */
+    /* the program runs without `weir box`: no container, no limit that `weir box` sets */
+    bool plain;
     int64_t started_ms;
     int exit_code;
     uint64_t cpu_ms;
@@ -63,15 +64,15 @@ struct attempt {
     int64_t kill_at_ms;
     bool ordered;          /* the server told the attempt to stop */
     int64_t stop_grace_ms; /* STARTING: told to stop with this grace time; -1: not told */
-    int64_t leader_end_ms; /* CLOSING: when the first process ended, by the clock of the loop */
+    int64_t leader_end_ms; /* CLOSING: when the first process ended, by the loop's clock */
     bool leader_ended;     /* STARTING: the first process has already ended, with: */
     int leader_status;
     struct rusage leader_use;
     struct spool_position end; /* ENDED: the place behind the attempt's last record */
     struct attempt *ended_next;
     struct attempt *closing_next;
-    int spawn_error;   /* ENDED without a start: why; 0: the attempt has run, or was lost */
-    bool lost;         /* ENDED: the node could not start it, or was ended under it */
+    int spawn_error; /* ENDED without a start: why; 0: the attempt has run, or was lost */
+    bool lost;       /* ENDED: the node could not start the attempt, or the node ended during it */
     unsigned entering; /* programs that door.c starts inside the attempt and are not started yet */
     uint16_t port;     /* WEIR_PORT: kept for the attempt on this node; 0: none was free */
     bool stray_seen;   /* a stray of this attempt was found in the current look */
@@ -104,8 +105,8 @@ struct supervisor {
     struct jobdirs *jobdirs;
     struct cgroups *cgroups; /* NULL: no cgroups on this node */
     struct tasknets *networks;
-    uint64_t task_pids;      /* most processes and threads of one task */
-    struct disk_watch *disk; /* NULL: tasks have no limit of disk */
+    uint64_t task_pids;      /* the most processes and threads that one task may have */
+    struct disk_watch *disk; /* NULL: tasks have no limit on disk */
     struct spawner *spawner;
     struct keyring *recent;
     struct map *attempts; /* by key: all known attempts */

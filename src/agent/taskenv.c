@@ -55,7 +55,8 @@ static void set_number(struct env_list *list, const char *name, uint64_t value)
     list_set(list, arena_fmt(list->arena, "%s=%" PRIu64, name, value));
 }
 
-/* Sets a list of numbers, for example "0,2". `ranks`: the positions of the devices in place of the devices. */
+/* Sets a variable to a list of numbers like "0,2": the devices of the attempt, or with `ranks` the
+ * numbers 0, 1, 2 … for as many devices. */
 static void set_list(struct env_list *list, const char *name, const struct start_order *order,
                      bool ranks)
 {
@@ -68,8 +69,10 @@ static void set_list(struct env_list *list, const char *name, const struct start
     buf_done(&text);
 }
 
-/* A task without devices has empty lists, and then sees no device. On AMD GPUs ROCR_VISIBLE_DEVICES chooses, and HIP counts what is left
- * from 0 on: its two names are positions in that choice. An empty list of HIP or ROCR would mean all, and -1 means none. */
+/* Tells the program which GPUs it has. Without GPUs the lists are empty, so that the program sees
+ * none. On a node with AMD GPUs, ROCR_VISIBLE_DEVICES chooses the GPUs, and HIP numbers the chosen
+ * ones from 0. So the two names that HIP reads hold those numbers. For HIP and ROCR an empty list
+ * means all GPUs, and -1 means none. */
 static void set_devices(struct env_list *list, const struct start_order *order)
 {
     struct amd_gpus *amd = arena_new(list->arena, struct amd_gpus, 1);

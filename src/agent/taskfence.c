@@ -18,7 +18,8 @@
 
 enum { RULES_BYTES_MAX = 4 * 1024 * 1024, NOT_FOUND = 127 };
 
-/* The child: runs the program with these files as input and output. */
+/* Runs in the child: executes the program with `in` as its input and `out` as its output. Never
+ * returns. */
 static void child_execute(const char *const *argv, int in, int out)
 {
     static const char *const env[] = {
@@ -53,7 +54,8 @@ static must_use enum err program_run(const char *const *argv, int in, int out, s
                                                          : fail(e, ERR_IO, "'%s' failed", argv[0]);
 }
 
-/* A file without a name, so that neither side waits for the other. -1: there is none. */
+/* Returns a file in memory that holds `text`, or an empty one for NULL. With a file in place of a
+ * pipe, neither this process nor the program waits for the other. -1: no file can be made. */
 static int scratch(const struct buf *text)
 {
     const int fd = memfd_create("weir-rules", MFD_CLOEXEC);
@@ -117,7 +119,8 @@ must_use enum err taskfence_make(const char *link, const char *address, struct e
 {
     struct buf rules;
     buf_init(&rules, 4096);
-    /* Each rule comes before those that were there, so the last one of a chain is asked first. */
+    /* Each rule is put before the rules that are there, so the kernel asks the last rule of a chain
+     * first. */
     buf_addf(&rules,
              "*filter\n"
              "-I INPUT 1 -i %s -j DROP\n"
@@ -136,7 +139,8 @@ must_use enum err taskfence_make(const char *link, const char *address, struct e
     return r;
 }
 
-/* The link that the rule is for: the first word of its form. False: it is for none. */
+/* Finds the link that the rule is for: the first word of the rule that is the name of a link.
+ * False: the rule is for no link. */
 static bool link_of(struct str rule, char ret[TASKFENCE_LINK_LEN + 1])
 {
     while (rule.p != NULL) {
@@ -169,7 +173,7 @@ must_use enum err taskfence_sweep(bool *ret_others, struct error *e)
     while (r == ERR_OK && rest.p != NULL && rest.len > 0) {
         const struct str line = str_cut(rest, '\n', &rest);
         const bool frame = line.len > 0 && (line.p[0] == '*' || line.p[0] == 'C');
-        if (frame) { /* a table begins or ends */
+        if (frame) { /* the line begins or ends a table */
             buf_add(&gone, line.p, line.len);
             buf_add_str(&gone, "\n");
         } else if (line.len > 3 && memcmp(line.p, "-A ", 3) == 0 && link_of(line, link)) {

@@ -52,7 +52,7 @@ static void attribute_end(const struct message *m, struct rtattr *at)
     at->rta_len = (unsigned short)((const char *)m + m->head.nlmsg_len - (char *)at);
 }
 
-/* 0, or errno. */
+/* Sends the message to the kernel and waits for the answer. Returns 0, or an errno. */
 static int message_send(struct message *m)
 {
     struct {
@@ -74,7 +74,8 @@ static int message_send(struct message *m)
     return why;
 }
 
-/* `there` is the name of the other end, in the namespace behind `net_fd`. */
+/* Makes the pair of devices: `name` on the node, `there` in the namespace behind `net_fd`. Returns
+ * 0, or an errno. */
 static int pair_make(const char *name, const char *there, int net_fd)
 {
     struct message m = {
@@ -111,7 +112,8 @@ static struct sockaddr_in address_of(uint32_t number)
     return (struct sockaddr_in){.sin_family = AF_INET, .sin_addr = {htonl(number)}};
 }
 
-/* Only IPv4 has rules, so the other protocol is off. A kernel without it has no such file. */
+/* Switches IPv6 off on the device, because the rules of taskfence.h are for IPv4 only. A kernel
+ * without IPv6 has no such file, and the result is true. */
 static bool other_protocol_off(const char *name)
 {
     char path[96];
@@ -125,7 +127,7 @@ static bool other_protocol_off(const char *name)
     return off;
 }
 
-/* Gives the device an address and, where `gateway` is above 0, the way out; then it is up. */
+/* Gives the device an address and switches it on. A `gateway` above 0 becomes the way out. */
 static bool device_set(const char *name, uint32_t number, uint32_t gateway)
 {
     struct ifreq request = {0};
@@ -158,7 +160,7 @@ static bool device_set(const char *name, uint32_t number, uint32_t gateway)
     return done;
 }
 
-/* Is the range one that the node itself is in? */
+/* Refuses a range that holds addresses of the node's own networks. */
 static must_use enum err range_check(const char *text, const struct network_range *range,
                                      struct error *e)
 {
@@ -187,7 +189,8 @@ static must_use enum err range_check(const char *text, const struct network_rang
     return r;
 }
 
-/* Takes the link's name from all nodes of this machine, until the socket closes. -1: another has it. */
+/* Takes the link's name, so that no other node on this machine can take it while the returned
+ * socket is open. -1: the name is taken. */
 static int claim_take(const char *name)
 {
     struct sockaddr_un at = {.sun_family = AF_UNIX};
@@ -202,7 +205,7 @@ static int claim_take(const char *name)
     return fd;
 }
 
-/* Takes four addresses; the first of them, or 0: all are taken. */
+/* Takes a block of four addresses for the link. Returns the first address; 0: all blocks are taken. */
 static uint32_t block_take(const struct network_range *range, struct tasklink *link)
 {
     const uint64_t blocks = ((uint64_t)1 << (32 - range->bits)) / BLOCK;
@@ -219,7 +222,8 @@ static uint32_t block_take(const struct network_range *range, struct tasklink *l
 
 /* ---- links ---- */
 
-/* Sets up both ends of the pair. */
+/* Makes the rules, and sets up both ends of the pair of devices: the node's end and the end in the
+ * namespace. */
 static must_use enum err ends_set(const struct tasklink *link, int net_fd, uint32_t first,
                                   struct error *e)
 {
@@ -274,7 +278,8 @@ bool tasklink_close(struct tasklink *link)
 {
     struct error e;
     bool others;
-    (void)device_remove(link->name); /* it may have gone with the namespace */
+    /* fails where the kernel has removed the device together with the namespace */
+    (void)device_remove(link->name);
     const bool swept = taskfence_sweep(&others, &e) == ERR_OK;
     if (!swept) {
         log_warn("rules of a network's way out are left", kv_error(&e));

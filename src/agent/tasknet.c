@@ -28,13 +28,13 @@ struct tasknet {
     char *name;
     int fd;
     unsigned users;
-    struct tasklink link; /* its claim is -1: no way out */
+    struct tasklink link; /* `link.claim` is -1: the network has no way out */
 };
 
 struct tasknets {
     VEC(struct tasknet *) list;
-    char *mark;          /* the path of the file that says that there may be rules */
-    unsigned sweeps;     /* how often to look yet for rules that a killed supervisor left */
+    char *mark;          /* the path of a file that exists while there may be rules of links */
+    unsigned sweeps;     /* how many more times to look for rules that a killed supervisor left */
     unsigned link_count; /* networks with a way out */
 };
 

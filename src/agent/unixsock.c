@@ -41,7 +41,7 @@ static struct sockaddr_un address_of(int dir_fd, const char *name)
     return address;
 }
 
-/* Makes the socket's file and listens on it. The file is for its owner alone. */
+/* Makes the socket's file, which only its owner can use, and listens on it. False: errno says why. */
 static bool listens(int sock, int dir_fd, const char *name, const struct sockaddr_un *address)
 {
     (void)unlinkat(dir_fd, name, 0);

@@ -1,7 +1,8 @@
-/* upkeep.h - what the supervisor stands on: its directory, lock, socket, log, spool and job
- * directories. A person, a full disk or a broken disk can take each of them away under a living
- * supervisor. The supervisor looks at them every UPKEEP_MS, and every UPKEEP_IDLE_MS while it has no
- * tasks; it makes anew what is gone, and else says why the node is out of service. SPDX-License-Identifier: Apache-2.0 */
+/* upkeep.h - keeps what the supervisor needs: its directory, lock, socket, log, spool and job
+ * directories. A person, a full disk or a broken disk can take each of them away from a living
+ * supervisor. The supervisor looks at them every UPKEEP_MS, and every UPKEEP_IDLE_MS while it has
+ * no tasks. The supervisor makes a missing one again. Where that fails, the supervisor says why the
+ * node is out of service. SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 struct supervisor;
@@ -11,7 +12,7 @@ enum { UPKEEP_MS = 2000, UPKEEP_IDLE_MS = 10000 };
 /* Looks at everything, heals what can be healed, and tells the agent when the trouble changes. */
 void upkeep_look(struct supervisor *sup);
 
-/* Looks now and again and again from now on. */
+/* Looks now, and from now on every UPKEEP_MS. */
 void upkeep_begin(struct supervisor *sup);
 void upkeep_end(struct supervisor *sup);
 

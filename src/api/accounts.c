@@ -1,4 +1,5 @@
-/* accounts.c - /departments and /projects, for objects.c. SPDX-License-Identifier: Apache-2.0 */
+/* accounts.c - what objects.c needs to know of departments and projects (/departments, /projects).
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "api/api_internal.h"
 #include "api/named.h"
 #include "api/objects.h"

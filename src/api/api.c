@@ -140,7 +140,7 @@ static size_t refuse_token(struct api *api, struct http_request *request)
     return refuse(api, request, 401, &e);
 }
 
-/* Who acts with the token: "user:root". */
+/* Returns the actor of requests with this token, like "user:root". */
 static const char *actor_of(struct arena *arena, const struct store_token *token)
 {
     const char *what = strcmp(token->scope, "node") == 0   ? "node"

@@ -47,10 +47,11 @@ struct api {
     struct checkup *checkup;
     struct asks *asks;
     struct uploads *uploads;
-    int64_t
-        refused_second; /* of the last act that was refused for its token, and how many in that second */
+    /* the second of the last act that its token did not permit; refused_count counts such acts of that second */
+    int64_t refused_second;
     uint32_t refused_count;
-    struct audit *audit;     /* NULL: the log could not be opened, which was said */
+    /* NULL: the log could not be opened, and the server said so at its start */
+    struct audit *audit;
     struct cursors *cursors; /* of clients without a cursor of their own */
     struct session_links links;
     uint64_t answers[STATUS_CLASSES]; /* by the first digit of the status */

@@ -1,5 +1,5 @@
-/* audits.c - GET /audit: what administrators did, the newest first. The reader's thread reads the file.
- * SPDX-License-Identifier: Apache-2.0 */
+/* audits.c - GET /audit: what administrators did, the newest act first. A reader thread reads the
+ * file. SPDX-License-Identifier: Apache-2.0 */
 #include "api/audits.h"
 
 #include "api/call_work.h"
@@ -52,7 +52,7 @@ struct audits {
     struct call_work base;
     struct page page;
     struct buf items;
-    struct arena arena; /* memory of one line, and of the page */
+    struct arena arena; /* of the current line and of the page */
     char dir[PATH_MAX];
     uint64_t next;
     bool damaged;

@@ -81,7 +81,8 @@ void call_done(struct call *call)
     call->kept = NULL;
 }
 
-/* Records an act before it is answered. A dry run is no act. */
+/* Records the act of the call. Call before the act is answered. A dry run changes nothing and is
+ * not recorded. */
 static void audit_note(const struct call *call)
 {
     const char *dry = route_takes(call->route, "dry_run") ? call_query(call, "dry_run") : NULL;

@@ -2,9 +2,9 @@
  *
  *   tick ─▶ check due ─▶ tunnel to the instance's port ─▶ (request, first line of the answer) ─▶ verdict ─▶ core
  *
- * A check of an instance that has never answered well comes each second, so that a new instance takes requests soon;
- * until its grace is over, failures do not count. How often in a row an instance failed is known here alone: after a
- * restart of the server the count starts anew. SPDX-License-Identifier: Apache-2.0 */
+ * An instance whose health is unknown is checked each second, so that a new instance takes requests soon. A failure
+ * during the instance's grace time does not count. Only the checkup counts how often in a row an instance failed, so
+ * the count starts anew after a restart of the server. SPDX-License-Identifier: Apache-2.0 */
 #include "api/checkup.h"
 
 #include "api/api_internal.h"
@@ -20,29 +20,29 @@
 
 enum {
     TICK_MS = 500,
-    CHECKS_OPEN_MAX = 64, /* further checks wait for the next tick */
+    CHECKS_OPEN_MAX = 64, /* when so many checks run, further ones wait for a later tick */
     STARTING_EVERY_MS = 1000,
     ANSWER_MAX = 4096,
-    STATUS_LINE_LEN = 12, /* "HTTP/1.1 200" */
+    STATUS_LINE_LEN = 12, /* the length of "HTTP/1.1 200" */
 };
 
 struct checkup {
     struct api *api;
-    struct map *checks; /* attempt key -> check */
+    struct map *checks; /* attempt key -> struct checked_attempt */
     struct loop_timer *timer;
     uint64_t round;
     size_t open;
     bool stopping;
 };
 
-/* The checks of one attempt. */
+/* One attempt whose instance is checked, and the check that runs now. */
 struct checked_attempt {
     struct checkup *owner;
     struct attempt_key key;
-    uint64_t round; /* of the last tick that saw the attempt run */
-    int64_t due_ms; /* by the loop's clock */
+    uint64_t round; /* the number of the last tick that found the attempt running */
+    int64_t due_ms; /* when the next check begins, by the loop's clock */
     uint32_t failures;
-    char *path; /* NULL: the port alone */
+    char *path; /* the path of the GET; NULL: a check only connects to the port */
     int64_t every_ms;
     int64_t timeout_ms;
     int64_t grace_ms;
@@ -50,7 +50,7 @@ struct checked_attempt {
 
     bool open;
     struct tunnel *tunnel;
-    bool reached; /* the tunnel is open */
+    bool reached; /* the tunnel is open, so the node has reached the instance */
     struct loop_fd *watch;
     struct loop_timer *timer;
     struct buf out;
@@ -62,7 +62,7 @@ static int64_t clock_ms(const struct checked_attempt *check)
     return loop_now_ms(check->owner->api->o.loop);
 }
 
-/* Ends the check that is under way. */
+/* Closes the running check, whatever its result. */
 static void check_close(struct checked_attempt *check)
 {
     if (!check->open) {
@@ -103,7 +103,7 @@ static void core_tell(struct checked_attempt *check, enum service_health now, co
     in.health.words = words;
     in.health.give_up = check->failures >= check->failures_max;
     if (host->writable(host->ctx, &e) != ERR_OK) {
-        return; /* the next check says it again */
+        return; /* the state on disk cannot change now; the next check reports again */
     }
     arena_init(&arena);
     fact_list_init(&facts, &arena);
@@ -111,7 +111,8 @@ static void core_tell(struct checked_attempt *check, enum service_health now, co
     arena_done(&arena);
 }
 
-/* The check has ended. `failure` NULL: the instance answered well. */
+/* Counts the result of the check, and tells the core what has changed. `failure` says what went
+ * wrong; NULL: the instance answered well. */
 static void check_result(struct checked_attempt *check, const struct error *failure)
 {
     const struct api_host *host = check->owner->api->o.host;
@@ -122,7 +123,7 @@ static void check_result(struct checked_attempt *check, const struct error *fail
     check_close(check);
     check->due_ms = clock_ms(check) + check->every_ms;
     if (instance == NULL) {
-        return; /* the next tick frees the check */
+        return; /* the attempt has ended; the next tick frees `check` */
     }
     if (failure == NULL) {
         check->failures = 0;
@@ -144,7 +145,7 @@ static void check_result(struct checked_attempt *check, const struct error *fail
     }
 }
 
-/* The check has ended without a result: the instance is not to blame. */
+/* Ends the check without a result, because the instance is not to blame for what went wrong. */
 static void check_skip(struct checked_attempt *check)
 {
     check_close(check);
@@ -166,7 +167,7 @@ static void check_late(void *ctx)
     check_result(check, &e);
 }
 
-/* Looks at what has come of the answer. */
+/* Ends the check if enough of the answer has come. `over`: no more will come. */
 static void answer_look(struct checked_attempt *check, bool over)
 {
     const char *text = buf_text(&check->in);
@@ -214,9 +215,9 @@ static void tunnel_told(void *ctx, const struct error *failure)
 {
     struct checked_attempt *check = ctx;
     if (failure != NULL) {
-        check->tunnel = NULL; /* it is gone already */
+        check->tunnel = NULL; /* the tunnel has freed itself */
         if (failure->code == ERR_CONFLICT) {
-            check_result(check, failure); /* the node says so: nothing of the instance listens */
+            check_result(check, failure); /* the node reached no listener of the instance */
         } else {
             check_skip(check);
         }

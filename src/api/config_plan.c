@@ -338,7 +338,8 @@ static void quotas_extra(struct planner *planner, bool prune)
     }
 }
 
-/* Plans to delete an object that the file does not name. `change` has the kind, the name, the tasks and the input. */
+/* Plans to delete an object if the file does not name the object. `change` gives the kind, name,
+ * number of tasks and input. */
 static void object_extra(struct planner *planner, struct config_change change, bool prune,
                          bool again)
 {
@@ -350,7 +351,9 @@ static void object_extra(struct planner *planner, struct config_change change, b
     (void)extra_take(planner, &change, prune, again);
 }
 
-/* A department is deleted after the departments below it, which are newer or were moved: this takes several rounds. */
+/* Plans to delete the departments or projects that the file does not name. A department can be
+ * deleted only after the departments below it, which stand behind it where they are newer or were
+ * moved, so deleting takes several rounds. */
 static void accounts_extra(struct planner *planner, enum account_kind kind, bool prune)
 {
     const uint32_t rounds = prune && kind == ACCOUNT_DEPARTMENT ? ACCOUNT_DEPTH_MAX : 1;

@@ -1,4 +1,5 @@
-/* flavors.c - /flavors, for objects.c. SPDX-License-Identifier: Apache-2.0 */
+/* flavors.c - what objects.c needs to know of flavors (/flavors).
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "api/api_internal.h"
 #include "api/named.h"
 #include "api/objects.h"

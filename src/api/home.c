@@ -30,7 +30,7 @@ struct home_pool {
     uint32_t nodes[NODE_STATE_COUNT];
     uint32_t nodes_troubled;
     uint32_t nodes_draining;
-    uint32_t silent_stay; /* see struct pool_figures */
+    uint32_t silent_stay; /* silent nodes that stay: see struct pool_figures */
     uint32_t draining_stay;
     const struct task *oldest;
 };

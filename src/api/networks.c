@@ -1,4 +1,5 @@
-/* networks.c - /networks, for objects.c. SPDX-License-Identifier: Apache-2.0 */
+/* networks.c - what objects.c needs to know of networks (/networks).
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "api/api_internal.h"
 #include "api/named.h"
 #include "api/objects.h"

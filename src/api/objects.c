@@ -1,4 +1,4 @@
-/* objects.c - /departments, /projects, /flavors and /networks: list, show, create, edit, delete.
+/* objects.c - lists, shows, creates, edits and deletes departments, projects, flavors and networks.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "api/objects.h"
 
@@ -17,7 +17,7 @@ static const struct objects_kind *const kinds[] = {
 
 enum { KIND_COUNT = sizeof kinds / sizeof kinds[0] };
 
-/* The kind of object that the route is about. */
+/* Returns the kind of object that the call's route is about. */
 static const struct objects_kind *kind_of(const struct call *call)
 {
     static const char before[] = "/api/v1/";
@@ -40,7 +40,7 @@ static void object_answer(struct call *call, unsigned status, const struct objec
     call_answer_json(call, status);
 }
 
-/* Makes the object (key 0), or changes the one with this key, as the body says. */
+/* Makes an object from the body of the call (key 0), or edits the object with this key. */
 static void object_set(struct call *call, const struct objects_kind *kind, uint64_t key)
 {
     const struct doc *body;

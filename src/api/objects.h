@@ -1,5 +1,6 @@
-/* objects.h - what departments, projects, flavors and networks have in common: their routes list, show, create, edit and delete
- * objects with a name. A kind says what is its own; objects.c finds the kind by the word behind /api/v1/ in the route.
+/* objects.h - what departments, projects, flavors and networks have in common: their routes list,
+ * show, create, edit and delete objects with a name. A struct objects_kind holds what differs from
+ * kind to kind. The word behind /api/v1/ in the route tells which kind is meant.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -8,19 +9,21 @@
 #include "core/core.h"
 
 struct objects_kind {
-    const char *word;     /* of the path: "flavors" */
-    const char *question; /* names the list in its cursors (page.h) */
-    const void *filter;   /* for source.next */
+    const char *word;     /* the first word of the path: "flavors" */
+    const char *question; /* the name of the list in its cursors (page.h) */
+    const void *filter;   /* the argument of source.next */
     struct page_source source;
 
-    /* The key of the object of this name. 0: there is none, and the call was answered with 404. */
+    /* Returns the key of the object with this name. 0: there is no such object, and the call was
+     * answered with 404. */
     uint64_t (*find)(struct call *call, const char *name);
 
-    /* Reads a body into the input that makes an object (key 0), or that changes the one with this key. */
+    /* Reads a body into an input that makes an object (key 0) or edits the object with this key. */
     enum err (*read)(struct call *call, const struct doc *body, uint64_t key, struct input *ret,
                      struct error *e);
-    uint64_t (*made)(const struct core *core, const struct input *in); /* the new object's key */
-    struct input (*gone)(uint64_t key); /* the input that deletes the object */
+    /* the key of the object that `in` made */
+    uint64_t (*made)(const struct core *core, const struct input *in);
+    struct input (*gone)(uint64_t key); /* returns the input that deletes the object */
 };
 
 extern const struct objects_kind accounts_departments;

@@ -22,11 +22,12 @@ enum {
 
 #define LINK_PARAM "weir_link"
 
-/* A one-time link, or the cookie that came of it: good for one address, as long as its token is. */
+/* A one-time link, or the cookie that a browser got for such a link. A ticket is good for one
+ * address, as long as the token for which it was made. */
 struct proxy_ticket {
     uint8_t hash[32];
     bool link;
-    uint8_t place[32]; /* the hash of "12" or "vision/chat" */
+    uint8_t place[32]; /* the hash of the address: of "12" or "vision/chat" */
     int64_t expires_ms;
     char token[sizeof((struct store_token){0}.id)];
 };
@@ -112,7 +113,9 @@ static struct proxy_ticket *ticket_find(struct proxies *proxies, const char *sec
     return NULL;
 }
 
-/* Of a task its number; of a name a part of its hash, because names are longer than a cookie's should be. */
+/* Returns the name of the cookie. For a task the name ends in the task's number. For an address by
+ * name it ends in a part of the address's hash, because such an address is too long for a cookie's
+ * name. */
 static const char *cookie_name(const struct proxied *p)
 {
     enum { PLACE_SHOWN = 8 };
@@ -200,7 +203,8 @@ static bool reaches(const struct proxied *p, const struct store_token *token)
     return access_reaches(&who, &object);
 }
 
-/* The token whose rights this token has: a session has those of the token from which it was made. NULL: that has ended. */
+/* Returns the token whose rights the token `id` has. A session has the rights of the token from
+ * which the session was made. NULL: that token is gone or has expired. */
 static const struct store_token *token_behind(const struct api *api, const char *id)
 {
     const int64_t now_ms = api->o.host->now_ms(api->o.host->ctx);
@@ -275,7 +279,8 @@ size_t proxy_on_head(void *ctx, struct http_request *request)
     }
     const struct core *core = api->o.host->core(api->o.host->ctx);
     if (core != NULL) {
-        (void)proxy_place_find(p, core); /* else it may come while the request waits */
+        /* where this finds no service, one may come while the request waits */
+        (void)proxy_place_find(p, core);
     }
     const char *link = http_request_query(request, LINK_PARAM);
     if (link != NULL) {
@@ -317,7 +322,8 @@ void proxy_on_gone(void *ctx, struct http_request *request)
     }
 }
 
-/* POST /tasks/{id}/open: a one-time link to the port of a task, or to the service of its name. */
+/* Answers POST /tasks/{id}/open with a one-time link: to the port of the task, or to the address by
+ * name of a service. */
 void proxy_open(struct call *call)
 {
     struct proxies *proxies = call->api->proxies;

@@ -17,8 +17,8 @@ struct proxied {
     struct proxy_way way;
     task_id task;
     int64_t index;
-    /* the address without its instance, "12" or "vision/chat"; of a name also its parts, else NULL. The request has
-     * these texts */
+    /* the address without the number of an instance, "12" or "vision/chat". `project` and `name`
+     * are the parts of "vision/chat", and NULL for a number. The texts belong to the request. */
     const char *place;
     const char *project;
     const char *name;
@@ -46,7 +46,7 @@ struct proxied {
 /* Answers with an error as JSON. */
 void proxy_refuse(struct http_request *request, unsigned status, const struct error *e);
 
-/* May the token with which the request came reach its task? */
+/* Returns whether the token of the request may reach the request's task. */
 bool proxy_reaches(const struct proxied *p);
 
 /* A number that grows with each request, so that the instances of a service take turns. */

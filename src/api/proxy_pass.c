@@ -1,11 +1,13 @@
 /* proxy_pass.c - a request through a tunnel to a task's port, and the answer back.
  *
- * The answer is read only as fast as the browser takes it. A task that does not begin to answer within
- * PASS_ANSWER_MS gives 504; one that breaks off leaves an answer that is visibly not whole. The instances of
- * a service take turns: one that does not listen is passed over, and a request for which no instance listens
- * waits for PASS_SEEK_MS, because services start again (ADR 0074). A name is looked up anew each time, because the
- * service of this name may be submitted again while the request waits (ADR 0077).
- * SPDX-License-Identifier: Apache-2.0 */
+ * The answer is read only as fast as the browser takes it. A task that does not begin to answer
+ * within PASS_ANSWER_MS gives 504. A task that breaks off leaves an answer that is visibly not
+ * whole.
+ *
+ * The instances of a service take turns. An instance that does not listen is skipped. A request for
+ * which no instance listens waits for PASS_SEEK_MS, because instances start again (ADR 0074). A
+ * waiting request looks its address up again before each try, because the service of this name may
+ * be submitted again meanwhile (ADR 0077). SPDX-License-Identifier: Apache-2.0 */
 #include "api/http_status.h"
 #include "api/proxy_internal.h"
 #include "api/proxy_place.h"
@@ -294,7 +296,8 @@ static void pass_cut(struct token_use *use)
     }
 }
 
-/* Finds the task that the request is for now. */
+/* Finds the task that the request's address means now, and checks that the request may reach the
+ * task. */
 static enum err task_find(struct proxied *p, const struct core *core, struct error *e)
 {
     if (core == NULL) {

@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-/* Names that are addresses have only characters that stand for themselves in a URL. */
+/* Returns whether the name can be a part of an address: only letters, digits and "-_.", which a URL
+ * contains as they are. */
 static bool name_fits(struct str name)
 {
     for (size_t i = 0; i < name.len; i++) {
@@ -19,7 +20,8 @@ static bool name_fits(struct str name)
     return name.len > 0 && !str_is(name, ".") && !str_is(name, "..");
 }
 
-/* "12" or "12.3". False: neither. */
+/* Reads "12" (a task) or "12.3" (an instance of a task) into `p`. False: the text has another form,
+ * and `p` is unchanged in its place and instance. */
 static bool number_read(struct proxied *p, struct str name)
 {
     struct str index = {NULL, 0};
@@ -60,7 +62,8 @@ bool proxy_place_read(struct proxied *p)
     p->name = arena_strn(arena, name.p, name.len);
     p->place = arena_fmt(arena, "%s/%s", p->project, p->name);
     p->way.prefix = arena_fmt(arena, PROXY_ROOT "%s", p->place);
-    /* the task gets the target without the prefix, so the prefix must stand there as it is */
+    /* the task gets the target without the prefix, so the target must begin with exactly this
+     * prefix */
     return strncmp(http_request_target(p->request), p->way.prefix, strlen(p->way.prefix)) == 0;
 }
 

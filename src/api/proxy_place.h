@@ -1,23 +1,25 @@
-/* proxy_place.h - what an address of the proxy means: /proxy/12/, /proxy/12.3/, or /proxy/PROJECT/NAME/, which is
- * the service of this name and stays when the service is submitted again (ADR 0077).
- * SPDX-License-Identifier: Apache-2.0 */
+/* proxy_place.h - what an address of the proxy means: a task (/proxy/12/), an instance
+ * (/proxy/12.3/), or the service of a name (/proxy/PROJECT/NAME/). The address of a name stays the
+ * same when the service is submitted again (ADR 0077). SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "api/proxy_internal.h"
 
 #define PROXY_ROOT "/proxy/"
 
-/* Reads the address of the request: its place, prefix, task or name, and instance. False: it has another form. */
+/* Reads the address of the request into `p`: its place, prefix, task or name, and instance. False:
+ * the address has no such form. */
 bool proxy_place_read(struct proxied *p);
 
-/* Finds the service that a name means now: of the services with this name that have not ended the newest that has
- * an instance for requests, else the newest. False: there is no such service, and `p` keeps what it has. An address
- * with a number always means its task. */
+/* Sets `p->task` to the service that the name means now: the newest living service of this name
+ * with an instance that takes requests, else the newest living one. False: the name has no living
+ * service, and `p` is unchanged. An address with a number always means its task. */
 bool proxy_place_find(struct proxied *p, const struct core *core);
 
-/* The address of a service by its name, "/proxy/vision/chat/"; NULL: the task is no service, or has no name that can
- * be an address. */
+/* Returns the address by name of a service, "/proxy/vision/chat/". NULL: the task is no service, or
+ * its name cannot be an address. */
 const char *proxy_place_of(const struct core *core, const struct task *task, struct arena *arena);
 
-/* The first instance of a service that takes requests, from instance `from` on and around; -1: there is none. */
+/* Returns the index of an instance that takes requests: the first one from index `from` on, or
+ * after the last index the first from 0 on. -1: no instance takes requests. */
 int64_t proxy_place_instance(const struct core *core, const struct task *task, uint32_t from);

@@ -29,7 +29,8 @@ static bool decided(struct call *call, const struct submission *submission, stru
     return core_decide(call_core(call), &in, ret) == VERDICT_OK;
 }
 
-/* The slots of the largest node that the pool has, or that its provider can still bring up. */
+/* Returns the slots of the largest node that the pool has, or that the pool's provider can still
+ * bring up. */
 static long long largest_node(const struct core *core, pool_id pool)
 {
     const struct pool *row = query_pool(core, pool);

@@ -76,12 +76,13 @@ static const char *escape_of(unsigned char c)
     }
 }
 
-/* The characters that are written as they are. Most texts have no others. */
+/* The characters that stand in JSON as they are. Most texts have only such characters. */
 static const bool is_plain[256] = {
     [' ' ... '"' - 1] = true, ['"' + 1 ... '\\' - 1] = true, ['\\' + 1 ... 0x7e] = true};
 
-/* Copies eight characters at a time as long as all of them are plain, and says how many it copied. In a
- * byte below 0x80 the highest bit of each term says: less than a blank, a quote, a backslash, DEL. */
+/* Copies eight characters at a time while all eight are plain. Returns how many characters were
+ * copied. For a byte below 0x80, the highest bit of one of the five terms is set if the byte is
+ * below a blank, a quote, a backslash or DEL. */
 static size_t eights_copy(char *to, struct str text)
 {
     const uint64_t each = 0x0101010101010101U;
@@ -101,7 +102,8 @@ static size_t eights_copy(char *to, struct str text)
     return i;
 }
 
-/* Most texts are plain and have room. False: this one does not, and nothing was written. */
+/* Writes a text that has only plain characters, which most texts are. False: the text has other
+ * characters, or the buffer has no room, and nothing was written. */
 static bool plain_put(struct buf *out, struct str text)
 {
     if (!buf_has_room(out, text.len + 2)) {

@@ -44,7 +44,8 @@ int cmd_notebook_start(struct cli *cli);
 int cmd_notebook_tensorboard(struct cli *cli);
 int cmd_notebook_open(struct cli *cli);
 
-/* Of departments, projects, flavors and networks: the command's `object` says which. */
+/* The commands for departments, projects, flavors and networks. The `object` of the command's row
+ * says which of them is meant. */
 int cmd_object_list(struct cli *cli);
 int cmd_object_show(struct cli *cli);
 int cmd_object_create(struct cli *cli);
@@ -111,7 +112,8 @@ int cmd_config_diff(struct cli *cli);
 int cmd_config_apply(struct cli *cli);
 int cmd_config_show(struct cli *cli);
 int cmd_config_import(struct cli *cli);
-const char *cmd_data_dir(struct cli *cli); /* what --dir says, or the default */
+/* returns the directory that --dir names, or the default */
+const char *cmd_data_dir(struct cli *cli);
 int cmd_data_state_export(struct cli *cli);
 int cmd_data_db_backup(struct cli *cli);
 int cmd_data_db_restore(struct cli *cli);

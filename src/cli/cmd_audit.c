@@ -1,5 +1,5 @@
-/* cmd_audit.c - `weir audit`: what administrators did, and whether the record of it is whole.
- * SPDX-License-Identifier: Apache-2.0 */
+/* cmd_audit.c - `weir audit`: shows what administrators did, and checks that no act is missing from
+ * the record. SPDX-License-Identifier: Apache-2.0 */
 #include "base/json_out.h"
 #include "cli/cmd.h"
 #include "cli/list.h"

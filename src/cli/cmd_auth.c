@@ -139,7 +139,8 @@ int cmd_auth_secret_show(struct cli *cli, const struct api_reply *reply)
     return EXIT_OK;
 }
 
-/* A join token is named as its pool. */
+/* Checks the pool of a token. A join token has the name of its pool, so the name must be that of a
+ * pool. */
 static enum err token_pool_check(const struct cli *cli, struct error *e)
 {
     const char *scope = args_text(&cli->args, "scope");

@@ -4,7 +4,7 @@
 #include "cli/item.h"
 #include "cli/list.h"
 
-/* Writes "0.96 of 48", in slot-hours. */
+/* Writes what is left of a budget, in slot-hours: "0.96 of 48". */
 static void left_add(struct buf *out, const struct doc *budget)
 {
     buf_addf(out, "%s of %s", item_text(budget, "level"), item_text(budget, "most"));
@@ -22,7 +22,7 @@ static void cell_loss_left(struct buf *out, const struct doc *item, int64_t now_
     left_add(out, item_at(item, "budgets.loss"));
 }
 
-/* Writes "2%": the part of the pool's slot-time that the budget gets. */
+/* Writes which part of the pool's slot-time the idle budget gets: "2%". */
 static void cell_idle(struct buf *out, const struct doc *item, int64_t now_ms)
 {
     (void)now_ms;

@@ -17,7 +17,7 @@ enum {
     ANSWER_MS_MAX = 1000,
     DISK_FREE_PERCENT_MIN = 5,
     TEXT_MAX = 4096,
-    ADVICE_INDENT = 18,        /* below what was found */
+    ADVICE_INDENT = 18,        /* advice stands below the finding */
     CERTIFICATE_DAYS_MIN = 14, /* the server renews a certificate of its own earlier */
 };
 

@@ -16,8 +16,9 @@ struct events {
     bool json;
     bool from_now; /* follow, starting with the next event */
     uint64_t after;
-    const char *pool;  /* the story of this pool; NULL: all events that the flags choose */
-    const char *query; /* the terms of --filter that the server answers, like "&type=task-ended" */
+    /* show the events of this pool; NULL: show all events that the flags choose */
+    const char *pool;
+    const char *query; /* the terms of --filter that the server applies, like "&type=task-ended" */
     struct list_filter filter;
     struct arena arena;
 };
@@ -27,7 +28,7 @@ struct events {
         name, "", COLUMN_TEXT, name, COLUMN_ALWAYS, NULL                                           \
     }
 
-/* What --filter knows beside paths such as victim.project. */
+/* The fields that --filter knows without a path. A path such as victim.project reaches all others. */
 static const struct list_column event_columns[] = {
     EVENT_FIELD("type"),
     EVENT_FIELD("task"),
@@ -128,7 +129,7 @@ static void launch_add(struct buf *out, const struct doc *doc, const char *type)
     buf_addf(out, "%s%s", words[0] == '\0' ? "" : ": ", words);
 }
 
-/* Writes what happened to a node that the pool has. */
+/* Writes what happened to a node of the pool. */
 static void node_add(struct buf *out, const struct doc *doc, const char *type)
 {
     const char *node = item_text(doc, "node");
@@ -153,7 +154,7 @@ static void node_add(struct buf *out, const struct doc *doc, const char *type)
     }
 }
 
-/* Writes how far the replacement of the pool's nodes is. */
+/* Writes how many of the pool's nodes have been replaced. */
 static void replacing_add(struct buf *out, const struct doc *doc)
 {
     const int64_t at_once = item_number(doc, "at_once", 0);

@@ -58,7 +58,8 @@ static void cell_state(struct buf *out, const struct doc *item, int64_t now_ms)
     bool draining = up && item_true(item, "draining");
     bool moving = up && item_text(item, "pool_next")[0] != '\0';
     const bool spare = up && item_true(item, "spare");
-    /* A machine that ends takes its agent along: its node is silent for a moment, and nothing is wrong. */
+    /* The agent ends together with its machine, so a node that leaves is silent for a moment. Such
+     * a node is not troubled. */
     const bool leaving =
         item_text(item, "leaving")[0] != '\0' && (up || strcmp(state, "silent") == 0);
     buf_add_str(out, troubled   ? "out of service"

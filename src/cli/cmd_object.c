@@ -36,7 +36,7 @@ int cmd_object_same(const struct cli *cli, const char *one)
     return context_fail(cli, &e);
 }
 
-/* Makes the change, or with --dry-run says what the change would do. */
+/* Makes the change and says so. With --dry-run says what the change would do. */
 static int change(struct cli *cli, const char *method, const char *path, struct str body,
                   const char *done)
 {
@@ -46,7 +46,7 @@ static int change(struct cli *cli, const char *method, const char *path, struct 
                             : cmd_object_change(cli, one, &call, done);
 }
 
-/* Writes the fields that flags give; false: no flag was given. */
+/* Writes the fields for which flags are given. False: no flag is given. */
 static bool fields_put(const struct cli *cli, struct json_out *j)
 {
     const struct cmd_object *object = cli->args.command->object;

@@ -303,7 +303,7 @@ static bool history_json(const struct cli *cli, struct json_out *j)
     return any;
 }
 
-/* Writes the fields of a group as "key":{…} from the flags; false: no flag was given. */
+/* Writes "key":{…} with the fields of the group for which flags are given. False: no flag is given. */
 static bool group_json(const struct cli *cli, struct json_out *j, const char *key,
                        enum object_group group)
 {

@@ -42,7 +42,8 @@ enum { SETTING_COUNT = sizeof SETTINGS / sizeof SETTINGS[0] };
 
 /* ---- the settings ---- */
 
-/* Says the words of `weir pool edit` with the flags in front: "--min 4 --max 2: min: it is 4 and max is 2; …". */
+/* Makes an error with the same words as `weir pool edit`, after the flags that were given: "--min 4
+ * --max 2: min: it is 4 and max is 2; …". */
 static enum err settings_refuse(const struct cli *cli, const struct error *why, struct error *e)
 {
     static const char place[] = "provider.";
@@ -61,7 +62,7 @@ static enum err settings_refuse(const struct cli *cli, const struct error *why, 
     return r;
 }
 
-/* Changes the pool as `weir pool edit` with the same flags would. */
+/* Changes `spec` as `weir pool edit` with the same flags would change the pool. */
 static enum err settings_try(struct cli *cli, struct pool_spec *spec, struct error *e)
 {
     struct buf text;
@@ -91,7 +92,8 @@ static enum err settings_try(struct cli *cli, struct pool_spec *spec, struct err
     return r == ERR_OK ? ERR_OK : settings_refuse(cli, &why, e);
 }
 
-/* The pool as it is and as it is tried. What a scenario does not play is left out. */
+/* Reads the settings into `pools`: [0] as they are now, [1] as they are tried. Settings that a
+ * scenario does not play (paused, network) are left out of both. */
 static enum err settings_read(struct cli *cli, const struct pool_day *day,
                               struct pool_spec pools[2], struct error *e)
 {

@@ -239,7 +239,7 @@ static void dir_add(struct support *support, const char *dir)
         }
         buf_addf(&list, "%06o %12lld %s\n", status.st_mode, (long long)status.st_size,
                  entry->d_name);
-        /* The record of acts names people, and is no log of the program. */
+        /* audit.log names people and is no log of the program, so it stays out. */
         const bool log = len > 4 && strcmp(entry->d_name + len - 4, ".log") == 0 &&
                          strcmp(entry->d_name, "audit.log") != 0;
         if (log && S_ISREG(status.st_mode)) {

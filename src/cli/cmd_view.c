@@ -143,7 +143,8 @@ static void cell_account(struct buf *out, const struct doc *item, int64_t now_ms
     figure_add(out, account, ", limit ", "limit", "");
 }
 
-/* Writes why an account that holds less than it is guaranteed may have to wait for it. */
+/* Writes the server's warnings about the account's guarantee, for example that more is guaranteed
+ * than the pool has. */
 static void cell_promises(struct buf *out, const struct doc *item, int64_t now_ms)
 {
     (void)now_ms;
@@ -206,7 +207,8 @@ static void cell_expected(struct buf *out, const struct doc *item, int64_t now_m
     }
 }
 
-/* Of a service with a health check: how many of its running instances are healthy. */
+/* Writes how many running instances of a service are healthy. Writes nothing for a task without a
+ * health check. */
 static void cell_health(struct buf *out, const struct doc *item, int64_t now_ms)
 {
     (void)now_ms;

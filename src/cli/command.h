@@ -68,8 +68,8 @@ struct command {
     bool role;
     enum complete_kind complete;
     const char *choices;
-    const struct cmd_object
-        *object; /* the kind that a command of cmd_object.h is about; else NULL */
+    /* for a command of cmd_object.h: the kind of object; else NULL */
+    const struct cmd_object *object;
     int (*run)(struct cli *cli);
 };
 

@@ -39,7 +39,8 @@ static enum err ask(struct cli *cli, struct arena *arena, const struct cost_call
     return api_change(cli, arena, call->method, path, call->body, ret, e);
 }
 
-/* Writes "would run as 8 instances of gpu=1 each" for each task of --spread that has several instances. */
+/* Says how --spread divides a task, from the answer of a dry run: writes "would run as 8 instances
+ * of gpu=1 each" for each task that becomes several instances. Writes nothing without --spread. */
 static void spread_add(const struct cli *cli, const struct doc *answer, struct buf *out)
 {
     const struct doc *several =

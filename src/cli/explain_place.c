@@ -173,8 +173,9 @@ static void node_add(struct place *place)
 
 /* ---- a pool ---- */
 
-/* Writes why the pool has no node that takes tasks, and what helps. `weir agent` helps only where no provider brings nodes
- * up; otherwise the pool's own reason says what is so. */
+/* Writes why the pool has no node that takes tasks. Advises `weir agent` only for a pool without a
+ * provider, because in other pools the provider brings nodes up. For a pool with a provider the
+ * reason is that of the pool. */
 static void pool_empty_add(struct place *place, const char *name)
 {
     const struct doc *pool = place->pool;

@@ -144,7 +144,8 @@ static enum err order_read(struct cli *cli, bool *ret_fifo, struct error *e)
                : fail(e, ERR_USAGE, "order is '%.60s'; fit or fifo would do", order);
 }
 
-/* Does the command end after the runs that are staged now? `weir guild run-once` says so, and so may Guild's flag run-once=yes. */
+/* Reads whether the command ends after the runs that are staged now. This is so for `weir guild
+ * run-once`, and for Guild's flag run-once=yes. */
 static enum err once_read(struct cli *cli, bool *ret, struct error *e)
 {
     const bool named = strstr(cli->args.command->name, "run-once") != NULL;

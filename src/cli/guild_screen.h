@@ -19,7 +19,8 @@ void guild_screen_close(void);
 /* A run has written something; stream 0 is standard output. `order` numbers runs from 1. */
 void guild_screen_output(uint32_t order, int stream, struct str text);
 
-/* Shows a line of the log; `line` ends with a line break. The line waits while output of runs is held, or while a run has just ended. */
+/* Shows a line of the log; `line` ends with a line break. While output of runs is held back, and
+ * just after a run has ended, the screen shows the line later. */
 void guild_screen_line(struct str line);
 
 /* The lines that follow are about the end of this run, and what follows from it. */

@@ -29,7 +29,7 @@ void list_table_build(const struct list_table_view *view, const struct list_colu
                       size_t count, struct list_table *ret);
 void list_table_done(struct list_table *list);
 
-/* Appends a whole table: the line above the header, the header and all rows. */
+/* Appends a table to `out`: the line above the header, the header and all rows. */
 void list_table_put(const struct list_table_view *view, const struct list_column *const *columns,
                     size_t count, struct buf *out);
 

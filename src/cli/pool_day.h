@@ -19,7 +19,8 @@ struct pool_day {
     const char *pool;
     const struct doc *spec;     /* of the pool, as in a server file */
     const struct doc *provider; /* its settings with all defaults, as the API shows them */
-    const struct doc *flavor;   /* that the pool names, as in a server file; NULL: it names none */
+    /* the flavor that the pool names, as in a server file; NULL: the pool names no flavor */
+    const struct doc *flavor;
     int64_t begins_ms;
     int64_t ends_ms;
     struct pool_accounts accounts;
@@ -43,7 +44,7 @@ void pool_day_done(struct pool_day *day);
 /* The mean time from a request for a node to its join. False: no node joined in this time. */
 bool pool_day_start_ms(const struct pool_day *day, int64_t *ret);
 
-/* What a node of the pool costs in an hour. 0: nobody said. */
+/* Returns what a node of the pool costs in an hour. 0: the price is not known. */
 double pool_day_price(const struct pool_day *day);
 
 /* The time of all launched nodes together, and the most at one moment. */

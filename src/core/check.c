@@ -1,10 +1,13 @@
 /* check.c - checks every invariant of the state: recomputes from the rows what is derived, and compares.
  *
- * K1 sums of nodes (P1). K2 gangs (P2). K3 counts of tasks. K4 counts of pools. K5 each order has exactly the
- * keys that follow from the rows. K6 blocked and reserved tasks are queued. K7 an ended task is archived
- * unless tasks wait for it. K11 claims will find what they were promised. check_account.c has K8, K9, K10 and
- * K12, check_topology.c has K13, check_launch.c has K14 and K16, check_fallback.c has K17, check_flavor.c has K18, check_life.c has K19, check_membership.c has K20. K21 no two allocations of a node hold the same port. K15 kept shares are those of a division made anew. K2 and K7 hold between steps only: within the facts of one step a gang may
- * have started in part.
+ * K1 sums of nodes (P1). K2 gangs (P2). K3 counts of tasks. K4 counts of pools. K5 each order has exactly the keys that
+ * follow from the rows. K6 blocked and reserved tasks are queued. K7 an ended task is archived unless tasks wait for it.
+ * K11 each claim will find the amounts that were promised to it. K15 the kept shares are those of a division made anew.
+ * K21 no two allocations of a node hold the same port. K2 and K7 hold between steps only: within the facts of one step a
+ * gang may have started in part.
+ *
+ * The other invariants have files of their own: check_account.c K8, K9, K10 and K12, check_topology.c K13,
+ * check_launch.c K14 and K16, check_fallback.c K17, check_flavor.c K18, check_life.c K19, check_membership.c K20.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/check.h"
 

@@ -16,7 +16,8 @@
 /* Units of work. A pass of the server spends at most 20,000, which are a few milliseconds. */
 enum { WORK_SETTLE = 40000, WORK_CHANGE = 80000 };
 
-/* A replacement of nodes takes a round for each node at once. */
+/* Rounds of deadlines and passes in one moment. A replacement takes one round for each node that is
+ * replaced at once. */
 enum { ROUNDS_MAX = 64 };
 
 /* ---- notes ---- */
@@ -57,7 +58,8 @@ void preview_stop_note(struct preview *preview, const struct instance *instance,
         slots_lost > INT64_MAX - stop->slots_lost ? INT64_MAX : stop->slots_lost + slots_lost;
 }
 
-/* Looks at the instance before the fact is applied: afterwards its times may be gone. */
+/* Notes that the fact stops the instance. Call before the fact is applied, because the fact may
+ * reset the instance's times. */
 static void stop_note(const struct preview_try *try, struct attempt_key key, enum end_cause cause)
 {
     const struct instance *instance = query_instance(try->copy, key.task, key.index);
@@ -302,8 +304,8 @@ static enum verdict inputs_try(struct preview_try *try, const struct preview_ask
     return try->note->refused < ask->count ? VERDICT_OK : first;
 }
 
-/* Runs what comes at once: deadlines and passes, each of which may bring the other about. False: there is more than the preview
- * looks at. */
+/* Runs the deadlines and passes of this moment, by turns, because each may bring the other about,
+ * until nothing changes. False: the preview's work or rounds were spent before. */
 static bool moment_end(struct preview_try *try)
 {
     for (uint32_t i = 0; i < ROUNDS_MAX; i++) {

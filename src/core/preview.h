@@ -25,8 +25,10 @@ struct preview_stop {
     uint32_t instances; /* instances that would be told to stop */
     /* Preempted tasks wait again, killed tasks end, paused tasks wait for their user, moved tasks wait in another pool. */
     enum end_cause cause;
-    bool later; /* not by the change itself: when a node of the task is replaced, or at `at_ms` */
-    int64_t at_ms;   /* the deadline of a node of the task; 0: none */
+    /* the change itself does not stop the task: the task stops at `at_ms`, or when a node of it is
+     * replaced */
+    bool later;
+    int64_t at_ms;   /* the deadline of a node of the task; 0: there is none */
     int64_t lost_ms; /* the longest time of an instance since its start or its last checkpoint */
     int64_t
         slots_lost; /* that time of all instances, times the slots held: thousandths of slots times milliseconds */

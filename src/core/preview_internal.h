@@ -21,11 +21,12 @@ void preview_launch_note(const struct preview_try *try, const struct fact *fact)
 /* Handles the deadlines that have come. False: there are more than the preview looks at. */
 bool preview_launch_ticks(struct preview_try *try);
 
-/* Notes the machines that end as soon as their nodes have no work, and the tasks that are told to stop when their node's turn or
- * deadline comes. */
+/* Notes the machines that end as soon as their nodes have no work. Notes the tasks that are told to
+ * stop when their node is replaced, or when the deadline of their node comes. */
 void preview_leave(struct preview *preview, int64_t now_ms);
 
-/* Notes that the instance is told to stop: for the cause, and now or later, as `as` says. */
+/* Notes that the instance is told to stop. `as` has the cause, and says whether the instance stops
+ * now or later. */
 void preview_stop_note(struct preview *preview, const struct instance *instance,
                        const struct preview_stop *as, int64_t now_ms);
 

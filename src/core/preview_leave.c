@@ -53,7 +53,8 @@ static uint32_t above(const struct core *core, pool_id id)
     return most < free ? most : free;
 }
 
-/* Notes the tasks that are told to stop on the node later: at `at_ms`, or, with 0, when the node is replaced. */
+/* Notes the tasks of a node that are told to stop later: at `at_ms`, or for 0 when the node is
+ * replaced. */
 static void stops_note(struct preview *preview, node_id node, enum busy busy, int64_t at_ms,
                        int64_t now_ms)
 {
@@ -71,7 +72,8 @@ static void stops_note(struct preview *preview, node_id node, enum busy busy, in
     }
 }
 
-/* Notes the tasks of nodes that are drained with a deadline, or with another deadline than before. */
+/* Notes the tasks of nodes to whose drain the change gives a deadline, or another deadline than
+ * before. */
 static void deadlines_note(struct preview *preview, int64_t now_ms)
 {
     for (const struct node *node = query_node_next(preview->after, (node_id){0}); node != NULL;

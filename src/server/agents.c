@@ -4,8 +4,8 @@
  *            ▲                                                                              │
  *            └──────────────────────── hello ───────────────────── lost_after: lost ◀───────┘
  *
- * N1 an order leaves only after the commit of the facts it rests on; N2 a node has at most one
- * stream: the newest. The end of an older stream says nothing about the node; N3 while the disk refuses writes, nothing is recorded about links.
+ * N1 an order leaves only after the commit of the facts it rests on. N2 a node has at most one stream, the newest; the
+ * end of an older stream says nothing about the node. N3 while the disk refuses writes, nothing is recorded about links;
  * agents_healed() records the changes when the disk takes writes again.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "server/agents.h"
@@ -171,11 +171,12 @@ struct greeting {
     struct agents *agents;
     node_id node;
     uint32_t incarnation;
-    bool
-        closing; /* the hello ends the attempts of a dead supervisor alone: the node stays silent */
+    /* the hello only ends the attempts of a dead supervisor, and the node stays silent */
+    bool closing;
 };
 
-/* The node says hello anew: its older stream is of no use any more, and its end must not make the node silent. */
+/* Prepares the link for a new stream of the node. The old stream ends here, so that its end does
+ * not make the node silent. */
 static void link_renew(struct agent_link *link)
 {
     struct agents *agents = link->owner;

@@ -1,15 +1,16 @@
-/* agents_idle.c - tells the core of tasks that hold their places and do nothing, where their pools have a rule for
- * that. A task does nothing when none of its running instances does anything; a task with an instance of which nothing
- * is known may be working. SPDX-License-Identifier: Apache-2.0 */
+/* agents_idle.c - tells the core of tasks that hold their places and do nothing, in pools with a
+ * rule for such tasks. A task does nothing when none of its running instances does anything. A task
+ * with an instance whose use is unknown may be working. SPDX-License-Identifier: Apache-2.0 */
 #include "server/agents_internal.h"
 
-enum { TELL_MS = 2000 }; /* a task is looked at once in this time, however many instances it has */
+/* the core is told of a task at most once in this time, however many instances report */
+enum { TELL_MS = 2000 };
 
-/* What is known of all running instances of a task together. */
+/* What the running instances of a task have in common. */
 struct idle_task {
     int64_t since_ms;
-    int64_t seen_ms;   /* up to when all of them are known to have done nothing */
-    int64_t warned_ms; /* 0: one of them was not warned */
+    int64_t seen_ms; /* the last moment until which every instance is known to have done nothing */
+    int64_t warned_ms; /* when the last instance was warned; 0: an instance was not warned */
 };
 
 static struct attempt_key key_of(const struct instance *instance)
@@ -17,7 +18,8 @@ static struct attempt_key key_of(const struct instance *instance)
     return (struct attempt_key){instance->task, instance->index, instance->attempt};
 }
 
-/* False: an instance may be working. */
+/* Finds since when the task does nothing. Marks its instances as told. False: an instance may be
+ * working. */
 static bool idle_find(struct agents *agents, const struct task *task, int64_t now_ms,
                       struct idle_task *ret)
 {

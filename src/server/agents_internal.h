@@ -60,7 +60,8 @@ void agents_orders_effect(struct agents *agents, const struct core *core,
 /* Logs an error when the hello shows that the server has lost facts. */
 void agents_known_compare(const struct agents *agents, const struct agent_hello *hello);
 
-/* The attempt said what it uses: its task may have to be warned, paused or ended for doing nothing. */
+/* Call when a report says what the attempt uses. Tells the core if the attempt's task has done
+ * nothing for long enough to be warned, paused or ended. */
 void agents_idle(struct agents *agents, struct attempt_key key);
 
 /* Appends everything that a node must do after its hello: its starts and stops, and a stop for each

@@ -242,7 +242,8 @@ static must_use enum err action_fail(const struct scenario_action *action, const
     return fail(e, ERR_INVALID, "there is no %s '%s' at that time", what, action->target);
 }
 
-/* Makes the step of an action on a node or a task. */
+/* Runs the input of an action on a node or a task through the core. A refusal becomes an error that
+ * names the action's target. */
 static must_use enum err action_input(struct engine *engine, struct input *in, const char *what,
                                       const struct scenario_action *action, struct error *e)
 {

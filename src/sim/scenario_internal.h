@@ -34,8 +34,9 @@ void scenario_file_problem(const struct doc_value *v, const struct error *e);
 /* True when the value is a list; false: a problem was noted. */
 bool scenario_file_list(const struct doc_value *v);
 
-/* Reads a list of objects: `read` adds one of them to the scenario. `object` is the draft. An object that is wrong becomes a problem of
- * its place in the file. */
+/* Reads a list of objects of a scenario file. `object` is the scenario's draft. `read` adds one
+ * object of the list to the scenario; where it fails, the file gets a problem at the place of that
+ * object. */
 typedef enum err (*scenario_read_fn)(const struct doc_value *item, struct scenario *scenario,
                                      struct error *e);
 void scenario_file_objects(const struct doc_value *v, void *object, scenario_read_fn read);

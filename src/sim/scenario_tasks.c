@@ -24,7 +24,7 @@ struct job_draft {
     struct job_kind kind;
     struct length runs;
     int64_t at_ms;
-    bool stream; /* one of `streams` */
+    bool stream; /* the job comes from `streams`, not from `tasks` */
     int64_t every_ms;
     int64_t from_ms; /* begin of a stream */
     int64_t until_ms;
@@ -63,7 +63,8 @@ static void runs_read(const struct doc_value *v, void *object)
     }
 }
 
-/* A stream needs a distance. Tasks that are listed may come all at once. */
+/* Reads the time between two tasks. A time of 0 lets the tasks of `tasks` come all at once; a stream
+ * must have a time above 0. */
 static void every_read(const struct doc_value *v, void *object)
 {
     struct job_draft *draft = object;

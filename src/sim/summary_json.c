@@ -9,8 +9,7 @@
 
 enum { MS_PER_HOUR = 3600 * 1000 };
 
-/* Writes seconds as a decimal number. */
-/* Writes an amount; null: a negative one is not known. */
+/* Writes an amount; null for a negative amount, which means that the amount is not known. */
 static void kv_known_milli(struct json_out *j, const char *key, int64_t milli)
 {
     json_out_key(j, key);
@@ -21,6 +20,7 @@ static void kv_known_milli(struct json_out *j, const char *key, int64_t milli)
     }
 }
 
+/* Writes milliseconds as a decimal number of seconds. */
 static void kv_seconds(struct json_out *j, const char *key, int64_t ms)
 {
     json_out_kv_milli(j, key, ms);

@@ -202,14 +202,15 @@ static const struct field compat_fields[] = {
 
 /* ---- lists of things with names ---- */
 
-/* A list of the file: structs of `size` bytes, each with its name at `name_offset`. */
+/* One list of the server file: how to read its items, and where the list is put in struct
+ * server_file. An item is a struct of `size` bytes with its name at `name_offset`. */
 struct declared {
     const char *what;
     size_t size;
     size_t name_offset;
     field_fn read;
     enum account_kind kind; /* of departments and projects */
-    size_t list_offset;     /* in struct server_file */
+    size_t list_offset;     /* the place of the list in struct server_file */
     size_t count_offset;
 };
 
@@ -247,7 +248,7 @@ static const char *name_of(const struct declared *list, const void *spec)
     return *(const char *const *)((const char *)spec + list->name_offset);
 }
 
-/* Reads the list that the row's `min` numbers. */
+/* Reads a list of the file. `min` of the field's row is the index of the list in `lists`. */
 static void list_read(const struct doc_value *v, void *object)
 {
     const struct declared *list = &lists[v->field->min];

@@ -23,8 +23,9 @@
 enum {
     HASH_BYTES = 32,
     HASH_LEN = AUDIT_HASH_TEXT - 1,
-    HASH_PART = sizeof AUDIT_HASH - 1 + HASH_LEN + 2, /* ,"hash":"…"} */
-    PREV_PART = sizeof AUDIT_PREV - 1 + HASH_LEN + 1, /* ,"prev":"…" */
+    /* length of ,"hash":"…"} at the end of a line */
+    HASH_PART = sizeof AUDIT_HASH - 1 + HASH_LEN + 2,
+    PREV_PART = sizeof AUDIT_PREV - 1 + HASH_LEN + 1, /* length of ,"prev":"…" before the hash */
     READ_BYTES = 256 * 1024,
 };
 
@@ -47,14 +48,14 @@ static void hash_of(const char *text, size_t len, char out[AUDIT_HASH_TEXT])
     (void)sodium_bin2hex(out, AUDIT_HASH_TEXT, hash, sizeof hash);
 }
 
-/* What stands before the first line. */
+/* Sets the hash that the first line names as that of the line before. */
 static void hash_none(char out[AUDIT_HASH_TEXT])
 {
     memset(out, '0', HASH_LEN);
     out[HASH_LEN] = '\0';
 }
 
-/* The hash that the line names, and the one that it names as that of the line before; false: it has no such form. */
+/* Finds in a line its own hash, and the hash of the line before. False: the line has another form. */
 static bool line_hashes(struct str line, struct str *ret_hash, struct str *ret_prev)
 {
     if (line.len < HASH_PART + PREV_PART) {
@@ -80,7 +81,8 @@ static uint64_t line_number(struct str line)
 
 /* ---- writing ---- */
 
-/* Goes on behind the last whole line. */
+/* Finds the last whole line, whose hash the next line needs, and cuts off a part of a line behind
+ * it. */
 static enum err end_find(struct audit *audit, struct error *e)
 {
     struct stat info;
@@ -155,7 +157,7 @@ enum err audit_add(struct audit *audit, const struct audit_entry *entry, struct 
         buf_done(&line);
         return fail(e, ERR_LIMIT, "an act has more than %d bytes", AUDIT_LINE_MAX);
     }
-    line.len--; /* the brace comes behind the hash */
+    line.len--; /* the closing brace comes behind the hash */
     hash_of(line.data, line.len, hash);
     buf_addf(&line, AUDIT_HASH "%s\"}\n", hash);
     enum err r = ERR_OK;
@@ -172,7 +174,7 @@ enum err audit_add(struct audit *audit, const struct audit_entry *entry, struct 
 
 /* ---- reading ---- */
 
-/* *ret_fd -1: there is no log yet. */
+/* Opens the log for reading. *ret_fd is -1 where there is no log yet. */
 static enum err log_open(const char *dir, char path[PATH_MAX], int *ret_fd, struct error *e)
 {
     path_of(dir, path);
@@ -180,7 +182,8 @@ static enum err log_open(const char *dir, char path[PATH_MAX], int *ret_fd, stru
     return *ret_fd < 0 && errno != ENOENT ? fail_errno(e, ERR_IO, errno, "open %s", path) : ERR_OK;
 }
 
-/* The whole lines of `text`, from the last. Returns where the first given line begins. */
+/* Gives at most `limit` lines of `text` to `fn`, the last line first. Returns the position in
+ * `text` at which the last given line begins. */
 static size_t lines_give(struct str text, size_t limit, audit_line_fn fn, void *ctx)
 {
     size_t end = text.len;
@@ -214,7 +217,8 @@ enum err audit_read(const char *dir, uint64_t end, size_t limit, audit_line_fn f
     char *text = xmalloc(READ_BYTES);
     size_t len = 0;
     r = file_read_at((struct file){fd, path}, text, (size_t)(end - from), from, &len, e);
-    /* The first line may be cut, and a line that is being written is not whole. */
+    /* `text` may begin within a line, and may end with a line that is being written: both parts are
+     * left out. */
     size_t begin = 0;
     while (from > 0 && begin < len && text[begin] != '\n') {
         begin++;
@@ -233,7 +237,7 @@ enum err audit_read(const char *dir, uint64_t end, size_t limit, audit_line_fn f
 
 /* ---- checking ---- */
 
-/* What is wrong with a line; NULL: nothing. */
+/* Returns what is wrong with a line; NULL: nothing. `last` is the hash of the line before. */
 static const char *line_check(const char *last, struct str line)
 {
     struct str hash;

@@ -156,7 +156,8 @@ struct agent_start {
     const char *network; /* "": the node's own; "isolated", or the name of a network. Then: */
     const char *project;
     const char *user;
-    const char *outbound; /* "": the network has no way out; else the range of its addresses */
+    /* "": the network has no way out; else the range of the network's addresses */
+    const char *outbound;
     int64_t grace_ms;
     uint64_t output_max; /* bytes kept of each stream */
     bool terminal;       /* a shell task: runs under a terminal to which people attach */
@@ -255,8 +256,9 @@ struct agent_report {
     int64_t gpu_milli;    /* how busy its devices are, in thousandths of one */
     int64_t gpu_memory_bytes;
     bool out_of_memory; /* of AGENT_ENDED: ended by the kernel, because it was over its memory */
-    bool out_of_disk;   /* of AGENT_ENDED: ended by its node, because it was over its disk */
-    const char *text;   /* `message` or `why` of the JSON */
+    /* of AGENT_ENDED: the node ended the attempt, because the attempt used more disk than it may */
+    bool out_of_disk;
+    const char *text; /* `message` or `why` of the JSON */
 };
 
 struct agent_batch {

@@ -189,7 +189,7 @@ static void account_figures_json(struct json_out *j, const struct core *core, po
                         : account->share);
     part_json_bound(j, "allocated", account->resource, account->allocated);
     part_json_bound(j, "limit", account->resource, account->limit);
-    /* Guarantees that promise more than there is are a reason why the account does not get its own. */
+    /* Where the pool guarantees more than it has, the account may not get its own guarantee. */
     part_json_texts(j, "warnings", warnings,
                     owed ? quota_warn(core, account->id, pool, arena, warnings) : 0);
     json_out_end(j);
@@ -360,7 +360,8 @@ static const char *command(const struct core *core, task_id id, const struct exp
     }
     const struct pool *pool = query_pool(core, why->reason.pool);
     if (code == REASON_POOL_EMPTY && pool != NULL && elastic_pool(pool)) {
-        /* The provider brings nodes up by itself, unless the pool is set to 0 nodes. */
+        /* The provider brings nodes up by itself. Only a pool that is set to 0 nodes needs a
+         * command. */
         static const char scale[] = "weir pool scale {pool} --nodes N";
         return pool->nodes_max > 0 ? NULL : filled(core, &why->reason, scale, arena);
     }
@@ -439,7 +440,8 @@ uint32_t explain_json_suggestions(const struct core *core, task_id id,
     return count;
 }
 
-/* How many of the instances of a service with a health check are how; null: the task has no such check. */
+/* Writes how many running instances of a service are healthy, unhealthy and unknown; null for a
+ * task without a health check. */
 static void health_json(struct json_out *j, const struct core *core, const struct task *task)
 {
     uint32_t counts[SERVICE_HEALTH_COUNT] = {0};

@@ -61,8 +61,9 @@ void life_text_why(const struct pool_standing *standing, const char *words, stru
     }
 }
 
-/* A silent node is not lost yet. A draining node is up and starts nothing. A node that leaves, or whose machine ends, is
- * not wanted any more and not counted. */
+/* Writes how many nodes are silent or drain. A silent node is not lost yet; a draining node is up
+ * and starts nothing. A node that leaves, or whose machine ends, is not counted, because the pool
+ * does not want the node any more. */
 static void away_add(const struct pool_figures *figures, struct buf *out)
 {
     if (figures->silent_stay > 0) {
@@ -74,7 +75,8 @@ static void away_add(const struct pool_figures *figures, struct buf *out)
     }
 }
 
-/* Whether a pool without nodes grows is known of the pool as it is now. */
+/* Writes why a pool without nodes has none. The sentence depends on the pool's present settings,
+ * not on those of its last fact. */
 static void empty_add(const struct pool *pool, struct buf *out)
 {
     if (pool->nodes_max == 0) {

@@ -10,8 +10,8 @@
 /* Says why a pool has its state and its health: "1 node is lost; 2 of 3 nodes are up". `words`: the provider's. */
 void life_text_why(const struct pool_standing *standing, const char *words, struct buf *out);
 
-/* Writes "state":…,"health":…,"reason":…,"state_since":…,"restore_until":… of a pool, as the last facts said. `figures`: how many nodes are
- * silent and drain now. */
+/* Writes "state":…,"health":…,"reason":…,"state_since":…,"restore_until":… of a pool, as the last
+ * facts said. `figures` says how many nodes are silent now, and how many drain. */
 void life_text_json(struct json_out *j, const struct pool *pool,
                     const struct pool_figures *figures);
 

@@ -196,7 +196,9 @@ static void project_write(struct map_writer *w, uint64_t number)
     json_out_text(w->j, query_account_name(w->core, (account_id){(uint32_t)number}));
 }
 
-/* Writes what nodes and tasks refer to by its position. Writing the tasks adds users and projects, so the tasks come first. */
+/* Writes a list of names to which nodes and tasks refer by position. `write` writes one of them.
+ * Writing the tasks adds users and projects to their lists, so map_json() writes the tasks before
+ * the users and projects. */
 static void seen_write(struct map_writer *w, const char *key, const struct seen *seen,
                        void (*write)(struct map_writer *w, uint64_t number))
 {

@@ -28,8 +28,9 @@ enum map_json_flag {
     MAP_NODE_TROUBLED = 8,
     MAP_NODE_OVERHANG = 16,
     MAP_NODE_LOCKED = 32,
-    MAP_NODE_KEPT = 64,         /* a place on the node is promised to a task that waits */
-    MAP_NODE_DEVICES_OUT = 128, /* some devices are out of service: the row ends with them */
+    MAP_NODE_KEPT = 64, /* a place on the node is promised to a waiting task */
+    /* some devices are out of service; the row of the node ends with a list of these devices */
+    MAP_NODE_DEVICES_OUT = 128,
 };
 
 struct map_json_ask {

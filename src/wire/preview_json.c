@@ -118,7 +118,8 @@ static void machines_json(struct json_out *j, const struct preview *preview, str
     json_out_end(j);
 }
 
-/* The ids of new tasks, and the first of those with several instances. */
+/* Writes the ids of the tasks that the change would submit, and the request of each task with
+ * several instances, for at most PREVIEW_WAITS_MAX tasks. */
 static void submitted_json(struct json_out *j, const struct preview *preview, struct arena *arena)
 {
     uint32_t listed = 0;

@@ -44,7 +44,8 @@ static const char *sentence(const struct core *core, account_id parent, pool_id 
     return copy;
 }
 
-/* A pool whose nodes somebody starts has no size before the first node joins. A pool with a provider grows when tasks wait. */
+/* Warns of a guarantee in a pool without nodes: the pool has no size before its first node joins.
+ * There is no warning for a pool with a provider, because such a pool grows when tasks wait. */
 static uint32_t warn_empty(const struct core *core, const struct pool *pool,
                            const struct quota *own, struct arena *arena,
                            const char *ret[QUOTA_WARN_MAX])

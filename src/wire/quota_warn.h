@@ -7,8 +7,9 @@
 
 enum { QUOTA_WARN_MAX = 8 };
 
-/* Says for each resource that the account is guaranteed where more is promised than there is: beside the account, and beside each
- * account above it. Returns the number of sentences, which are in the arena. Of a pool without nodes and without a provider that
- * brings nodes up, one sentence says that. */
+/* Finds guarantees of the account that cannot all be met, because siblings of the account, or of an
+ * account above it, are guaranteed more than there is. Puts a sentence for each into `ret`, in the
+ * arena. Returns how many sentences there are. A pool without nodes and without a provider gets one
+ * sentence, which says so. */
 uint32_t quota_warn(const struct core *core, account_id account, pool_id pool, struct arena *arena,
                     const char *ret[QUOTA_WARN_MAX]);

@@ -230,7 +230,7 @@ static const char *away_word(const struct node *node)
     return troubled ? "out of service" : names_node_state((enum node_state)node->state);
 }
 
-/* "has GPU 1 and GPU 3 out of service" */
+/* Writes which devices of the node are out of service: "has GPU 1 and GPU 3 out of service". */
 static void devices_out_add(const struct node *node, struct buf *out)
 {
     const char *before = "has";
@@ -241,7 +241,8 @@ static void devices_out_add(const struct node *node, struct buf *out)
     buf_add_str(out, " out of service");
 }
 
-/* Lists the nodes of the pool that take no new work, or have devices that take none, with their states. */
+/* Lists the nodes of the pool that take no new work, and the nodes with devices out of service,
+ * each with what is so: ": n1 is draining, n2 has GPU 1 out of service". */
 static void away_add(const struct core *core, const struct reason *reason, struct buf *out)
 {
     uint32_t shown = 0;

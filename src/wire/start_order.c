@@ -34,7 +34,7 @@ static const char *master_address(const struct core *core, const struct task *ta
     return node.address;
 }
 
-/* The range of a network that lets its tasks out; "": it does not. */
+/* Returns the range of the network, if the network has a way out; "": it has none. */
 static const char *way_out(const struct core *core, network_id id, struct arena *arena)
 {
     struct network_spec spec = {.outbound = false};

@@ -27,8 +27,8 @@ struct attempt_use {
     int64_t gpu_memory_bytes; /* memory in use of its devices; -1: unknown */
     int64_t
         busy_ms; /* server time of the last sample with work in it, or of the first; set by the table */
-    int64_t warned_ms; /* use_table_warned() since then; 0: not */
-    int64_t told_ms;   /* use_table_told(); 0: never */
+    int64_t warned_ms; /* the last use_table_warned() after busy_ms; 0: none since then */
+    int64_t told_ms;   /* the last use_table_told(); 0: never */
 };
 
 struct use_table;
@@ -39,10 +39,11 @@ void use_table_free(struct use_table *table);
 /* Takes a sample. `cpu_milli` is computed from the sample before. */
 void use_table_put(struct use_table *table, const struct attempt_use *sample);
 
-/* The core was told at `now_ms` that the attempt's task does nothing. */
+/* Notes that the core was told at `now_ms` that the attempt's task does nothing. */
 void use_table_told(struct use_table *table, struct attempt_key key, int64_t now_ms);
 
-/* The attempt's task was warned at `now_ms` that it does nothing. Work forgets it. */
+/* Notes that the attempt's task was warned at `now_ms` that it does nothing. A later sample with
+ * work in it removes the note. */
 void use_table_warned(struct use_table *table, struct attempt_key key, int64_t now_ms);
 
 /* The attempt has ended. */

@@ -38,29 +38,37 @@ def test_a_gang_cannot_start_always(weir):
     assert "restart: the instances of a gang end together" in refused.stderr
 
 
-def page(text, after=""):
-    """A program that answers every request with the text, and then does what stands in `after`."""
-    return f"""
+SERVER = """
 import http.server, os, threading
 class Answer(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
-        text = {text}.encode()
+        text = f"{os.environ['WEIR_INSTANCE_ID']} {os.environ['WEIR_ATTEMPT']}".encode()
         self.send_response(200)
         self.send_header("Content-Length", str(len(text)))
         self.end_headers()
         self.wfile.write(text)
-        {after}
+        if self.path == "/end":
+            self.wfile.flush()
+            threading.Timer(0.0, os._exit, (3,)).start()
     def log_message(self, *_):
         pass
 http.server.ThreadingHTTPServer(("127.0.0.1", int(os.environ["WEIR_PORT"])), Answer).serve_forever()
 """
 
 
-ENDS = """if self.path == "/end":
-            self.wfile.flush()
-            threading.Timer(0.0, os._exit, (3,)).start()"""
-SERVER = page("""(os.environ["WEIR_INSTANCE_ID"] + " " + os.environ["WEIR_ATTEMPT"])""", ENDS)
-NAMED = page("""("task " + os.environ["WEIR_TASK_ID"] + " " + self.path)""")
+NAMED = """
+import http.server, os
+class Answer(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        text = f"task {os.environ['WEIR_TASK_ID']} {self.path}".encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+    def log_message(self, *_):
+        pass
+http.server.ThreadingHTTPServer(("127.0.0.1", int(os.environ["WEIR_PORT"])), Answer).serve_forever()
+"""
 
 
 def ask(port, path, **headers):

@@ -14,7 +14,8 @@ export const searching = signal(false);
 
 let early = ''; // letters of a fast person, typed while the field is on its way
 
-/** Keeps a letter that is typed between `/` and the field; true: it was one. */
+/** Keeps a letter that a person types after `/` before the field is on the screen. True: the key
+ * was such a letter. */
 export function searchEarly(e: KeyboardEvent): boolean {
   const letter = searching.value && e.key.length === 1 && !e.ctrlKey && !e.metaKey && !e.altKey && document.querySelector('dialog[open]') === null;
   if (letter) { e.preventDefault(); early += e.key; }

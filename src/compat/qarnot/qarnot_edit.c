@@ -34,7 +34,8 @@ static const char *value_text(const struct doc *map, const char *key, struct are
     return text;
 }
 
-/* Refuses other constants, another number of instances and other ranges: a submitted task keeps what it was submitted with. */
+/* Refuses a body that changes the constants, the number of instances or the ranges of a submitted
+ * task. */
 static enum err fixed_check(const struct doc *kept, const struct doc *body, struct arena *arena,
                             struct error *e)
 {

@@ -114,12 +114,13 @@ void apply_task_paused(struct core *core, const struct fact *fact)
     must(!task->pause_asked);
     task->pause_asked = 1;
     if (task->cause == END_IDLE_PAUSED) {
-        task->cause = END_NONE; /* of an earlier pause */
+        task->cause = END_NONE; /* the cause was that of an earlier pause */
     }
     change_task_close(core, task, &mark);
 }
 
-/* The warning is told to people; what the task used is no part of the state. */
+/* Applies the warning that a task does nothing. The fact is for people and changes nothing, because
+ * what a task uses is no part of the state. */
 void apply_task_idle(struct core *core, const struct fact *fact)
 {
     must(query_task(core, fact->task_idle.task) != NULL);

@@ -54,7 +54,8 @@ enum verdict decide_flavor_delete(struct step *step);
 enum verdict decide_network_set(struct step *step);
 enum verdict decide_network_delete(struct step *step);
 
-/* No running instance of the task has done anything for a time: warns, pauses or ends it as its pool says. */
+/* Warns, pauses or ends a task of which no running instance has done anything for a time, by the
+ * rule of the task's pool. */
 enum verdict decide_idle(struct step *step);
 enum verdict decide_launch_ask(struct step *step);
 enum verdict decide_launch_stop(struct step *step);

@@ -1,7 +1,7 @@
-/* decide_health.c - what the server found out about the health of an instance (ADR 0082). The server asks and
- * counts; the core decides what follows: facts for readers and for the proxy, and the end of an instance that is
- * given up, which then starts again by the task's rule for restarts.
- * SPDX-License-Identifier: Apache-2.0 */
+/* decide_health.c - what follows from the result of a health check (ADR 0082). The server checks
+ * and counts failures. The core decides: it records the health of the instance for readers and for
+ * the proxy, and ends an instance that the server gives up. An ended instance starts again by the
+ * task's rule for restarts. SPDX-License-Identifier: Apache-2.0 */
 #include "base/must.h"
 #include "core/decide/decide.h"
 #include "core/decide/settle.h"
@@ -18,7 +18,7 @@ enum verdict decide_health(struct step *step)
     const enum service_health now = step->in->health.now;
     const struct instance *instance = query_instance_live(step->core, key);
     if (instance == NULL || instance->state != INSTANCE_RUNNING) {
-        return VERDICT_OK; /* the attempt has ended, or was told to, in the meantime */
+        return VERDICT_OK; /* the attempt has ended or was told to end since the check began */
     }
     const struct task *task = query_task(step->core, key.task);
     must(task != NULL);

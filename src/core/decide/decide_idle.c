@@ -1,6 +1,6 @@
-/* decide_idle.c - the rule of a pool for tasks that hold their places and do nothing: warn, then pause or end. What a
- * task uses is no part of the state; the server says since when it uses nothing, and when it was warned.
- * SPDX-License-Identifier: Apache-2.0 */
+/* decide_idle.c - the rule of a pool for tasks that hold their places and do nothing: warn, then
+ * pause or end. What a task uses is no part of the state. So the server's input says since when the
+ * task does nothing, and when it was warned. SPDX-License-Identifier: Apache-2.0 */
 #include "base/must.h"
 #include "core/decide/decide.h"
 #include "core/decide/settle.h"
@@ -17,8 +17,9 @@ static int64_t later(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* When the task is paused or ended, if it was warned at `warned_ms`; 0: never. A rule that was made sharper leaves a
- * warned task the whole time between warning and end. */
+/* Returns when a task is paused or ended that does nothing since `since_ms` and was warned at
+ * `warned_ms`; 0: never. A warned task keeps the whole time between warning and end, even if the
+ * pool's rule was made stricter meanwhile. */
 static int64_t due_ms(const struct pool *pool, int64_t since_ms, int64_t warned_ms)
 {
     if (pool->idle_after_ms == 0) {

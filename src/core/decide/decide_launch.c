@@ -215,7 +215,8 @@ static void alive(struct step *step, const struct core *core, const struct launc
     }
     const node_id joined = node != NULL ? node->id : launch->node;
     const char *name = text_fit(step, answer->name);
-    /* The row keeps why the node leaves. */
+    /* The words of a launch that leaves say why its node leaves, so the provider's words do not
+     * replace them. */
     const bool leaves = !ending && launch->leave != LEAVE_NOT;
     const char *words = leaves ? arena_str(step->out->arena, query_launch_words(launch))
                                : text_fit(step, answer->words);

@@ -54,7 +54,8 @@ void decide_leave_tasks(struct step *step, node_id node, enum busy busy)
     }
 }
 
-/* Tells the instance to stop. A gang that cannot go on without the instance stops as a whole. */
+/* Tells an instance to stop that holds a lost device. A gang that cannot go on without the instance
+ * stops as a whole. */
 static void device_lost(struct step *step, const struct core *core, const struct instance *instance)
 {
     const struct task *task = query_task(core, instance->task);

@@ -29,7 +29,8 @@ void decide_leave_spare(struct step *step, pool_id pool, const char *words);
 void decide_leave_tasks(struct step *step, node_id node, enum busy busy);
 
 /* True: tasks run on the node, `busy` allows no change, and the input was refused. */
-/* Tells the instances that hold one of these devices of the node to stop: the devices are lost. */
+/* Tells the instances to stop that hold one of these devices of the node. A bit of `devices` stands
+ * for a device that is lost. */
 void decide_leave_devices(struct step *step, node_id node, uint64_t devices);
 
 bool decide_leave_refused(struct step *step, const struct node *node, enum busy busy);

@@ -16,5 +16,6 @@ struct blob *blob_ref(struct blob *blob);
 void blob_unref(struct blob *blob);
 struct str blob_bytes(const struct blob *blob); /* NULL gives no bytes */
 
-/* A reader for what follows the name in the blob of an object: the name stands first and ends with a 0. */
+/* Makes a reader of the bytes behind the name in an object's blob. The name stands first in the
+ * blob and ends with a 0. */
 void blob_reader(const struct blob *blob, struct bytes_reader *ret);

@@ -84,7 +84,8 @@ struct report {
     int64_t memory_peak_bytes;
     /* REPORT_ENDED: the kernel ended the attempt, because it was over its memory. The cause of the end keeps this */
     bool out_of_memory;
-    /* REPORT_ENDED: the node ended the attempt, because it was over its disk. The cause of the end keeps this */
+    /* REPORT_ENDED: the node ended the attempt, because the attempt used more disk than it may. The
+     * end cause becomes END_DISK */
     bool out_of_disk;
     /* REPORT_STARTED: the attempt runs in its job directory instead of the directory that the user asked for */
     bool workdir_missed;
@@ -175,15 +176,16 @@ struct input {
             struct task_move move;
             const struct adopted *places; /* adopt: the places of the instances */
             uint32_t place_count;
-            int64_t idle_since_ms;  /* idle: since when */
-            int64_t idle_seen_ms;   /* idle: up to when this is known */
-            int64_t idle_warned_ms; /* idle: when the task was warned of that; 0: it was not */
+            int64_t idle_since_ms; /* idle: since when no running instance has done anything */
+            int64_t idle_seen_ms;  /* idle: until when this is known */
+            /* idle: when the task was warned that it does nothing; 0: it was not warned */
+            int64_t idle_warned_ms;
         } task;
         struct {
             struct attempt_key key;
             enum service_health now;
-            bool give_up;      /* it has failed too often in a row */
-            const char *words; /* what the check saw */
+            bool give_up;      /* the instance has failed too often in a row */
+            const char *words; /* what the check found */
         } health;
         struct {
             node_id node;

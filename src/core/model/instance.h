@@ -16,14 +16,16 @@ bool instance_stays(const struct instance *instance);
  * allocation counts, not the start, because the instance stands in ORDER_ACCOUNT_LOSS from its allocation on. */
 int64_t instance_unsaved_ms(const struct instance *instance);
 
-/* Does the instance take requests? It runs and, where the task has a health check, is healthy. */
+/* Returns whether requests may go to the instance: the instance runs and, where the task has a
+ * health check, is healthy. */
 bool instance_ready(const struct task *task, const struct instance *instance);
 
 /* Did an attempt with this end cause and exit code fail by its own fault? Such an end counts against
  * max_retries. */
 bool instance_failed(enum end_cause cause, int32_t exit_code);
 
-/* Was an attempt with this end cause lost with its node or a device? Such an end is not the task's fault. */
+/* Returns whether an attempt with this end cause was lost with its node or a device, so that its
+ * task is not to blame. */
 bool instance_lost(enum end_cause cause);
 
 /* May this instance be promised a place? */

@@ -58,7 +58,8 @@ struct node {
     struct amount named[NODE_RESOURCES_MAX];
     int64_t named_free[NODE_RESOURCES_MAX];
     uint16_t device_free[NODE_DEVICES_MAX]; /* free thousandths of each device */
-    /* devices that get no new work, a bit each: nothing of them is free (node_slots_held()) */
+    /* devices that get no new work, one bit each. No part of such a device is free
+     * (node_slots_held()) */
     uint64_t devices_out;
     uint8_t supervisor[16];
     /* the marks of the node's labels (label.h); NULL: the node has no labels */
@@ -76,14 +77,15 @@ bool node_takes_work(const struct node *node);
 /* Is the node spare, and could it take work at once? */
 bool node_stands_by(const struct node *node);
 
-/* The devices of the node, a bit each. */
+/* Returns all devices of the node, one bit each. */
 uint64_t node_devices_all(const struct node *node);
 
-/* The node's slots without its devices that are out of service. */
+/* Returns the slots of the node without its devices that are out of service. */
 int64_t node_slots_able(const struct node *node);
 
-/* How much of `slots_milli` on these devices counts against the free slots of a node whose devices `out` are out of service. A
- * device out of service is counted as a whole, whatever runs there, so the part on such a device does not count. */
+/* An instance holds `slots_milli` on `devices`. Returns how much of that counts against the free
+ * slots of a node whose devices `out` are out of service. The node's slots leave such a device out
+ * as a whole, so the part of the instance on the device does not count a second time. */
 int64_t node_slots_held(uint64_t out, int64_t slots_milli, uint64_t devices);
 
 /* The amount of a named resource that a node has in all, and that is free. 0: the node does not have the

@@ -25,7 +25,7 @@ struct pool_figures {
     uint32_t nodes_silent;
     uint32_t nodes_draining;
     uint32_t nodes_lost;
-    /* of the silent and of the draining ones: nodes that stay, whose machines do not end */
+    /* silent and draining nodes without those that leave the pool or whose machines end */
     uint32_t silent_stay;
     uint32_t draining_stay;
     int64_t slots_used;
@@ -161,7 +161,7 @@ struct pool {
     uint32_t contested_count;
     uint32_t slots_per_node; /* see struct pool_spec */
     uint32_t access;         /* enum pool_access */
-    uint32_t idle_action;    /* enum idle_action; see struct pool_spec */
+    uint32_t idle_action;    /* enum idle_action of struct pool_spec */
     int64_t idle_warn_ms;
     int64_t idle_after_ms;
     /* the names of struct pool_spec, each with its NUL, sorted; NULL: none */

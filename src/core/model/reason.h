@@ -101,8 +101,9 @@ enum reason_code {
     /* a wait: an attempt was lost with its node or supervisor for the `have`-th time within an hour. The task
      * waits until `until_ms`, and fails at `need` losses; 0: never */
     REASON_LOST_AGAIN,
-    /* a wait: the program of an instance ended, and the instance starts again at `until_ms`, for the `have`-th time
-     * in a row; it does so `need` times at most; 0: without end. `text`: "unhealthy" where its health check ended it */
+    /* a wait: the program of an instance ended. The instance starts again at `until_ms`, for the
+     * `have`-th time in a row, and at most `need` times (0: without end). `text` is "unhealthy"
+     * where the health check ended the instance */
     REASON_RESTARTS,
     /* waits for nodes of a provider */
     REASON_NODES_STARTING, /* the pool grows: `have` nodes are on their way */
@@ -141,7 +142,7 @@ enum reason_code {
     REASON_NETWORK_GUEST,    /* network `text` is not for the project `account` */
     REASON_NO_NETWORK,       /* no node that could run the task makes networks */
     REASON_NO_OUTBOUND,      /* no node that could run the task lets networks out */
-    /* a wait: the task did nothing, and `pool` pauses such tasks */
+    /* a wait: `pool` paused the task, because the task did nothing */
     REASON_PAUSED_IDLE,
 };
 enum { REASON_COUNT = REASON_PAUSED_IDLE + 1 };

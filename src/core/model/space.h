@@ -17,7 +17,7 @@ struct space {
     int64_t cpu_free;
     int64_t memory_free;
     uint32_t aux_used;
-    uint64_t out; /* devices of which nothing is free, because they are out of service */
+    uint64_t out; /* devices that are out of service, so that nothing of them is free */
     const int64_t *named_free;
     const uint16_t *device_free;
 };
@@ -40,8 +40,9 @@ struct grant {
 /* The space of a node as the state has it. The space borrows the arrays of the node's row. */
 void space_now(const struct node *node, struct space *ret);
 
-/* The space of a node as if nothing ran there. The arrays are in `room`. space_whole() counts devices that are out of service, too:
- * such devices may come back. */
+/* The space of a node as if nothing ran there. The arrays are in `room`. space_empty() leaves out
+ * devices that are out of service. space_whole() counts them, too, because such devices may come
+ * back. */
 void space_empty(const struct node *node, struct space_room *room, struct space *ret);
 void space_whole(const struct node *node, struct space_room *room, struct space *ret);
 

@@ -135,11 +135,11 @@ struct task_spec {
     enum restart restart;
     uint32_t max_restarts;    /* in a row; 0: without end */
     int64_t restart_delay_ms; /* before the first start in a row */
-    const char *health; /* of a service: HEALTH_TCP, or the path of a GET; "": no health check */
+    const char *health; /* of a service: HEALTH_TCP, or the path to GET; "": no health check */
     int64_t health_every_ms;
     int64_t health_timeout_ms;
-    uint32_t health_failures; /* so many in a row end the attempt */
-    int64_t health_grace_ms;  /* after its start failures of an attempt do not count for so long */
+    uint32_t health_failures; /* so many failures in a row end the attempt */
+    int64_t health_grace_ms;  /* failures in this time after the start of an attempt do not count */
 };
 
 #define HEALTH_TCP "tcp"
@@ -186,7 +186,7 @@ enum pool_access {
 };
 enum { POOL_ACCESS_COUNT = ACCESS_DEDICATED + 1 };
 
-/* What becomes of a task that holds its place and does nothing. */
+/* What a pool does to a task that holds its place and does nothing. */
 enum idle_action {
     IDLE_PAUSE,
     IDLE_END,
@@ -253,7 +253,8 @@ struct pool_spec {
     const char *flavor; /* the name of a flavor, which says what each node has; "": none */
     const char *
         network; /* of all its tasks: "host", "isolated" or a name; "": each task may say its own */
-    /* a task whose running instances have all done nothing for so long is warned, and then paused or ended; 0: it is not */
+    /* a task whose running instances have all done nothing for `idle_warn_ms` is warned, and after
+     * `idle_after_ms` it is paused or ended; 0: never */
     int64_t idle_warn_ms;
     int64_t idle_after_ms;
     enum idle_action idle_action;
@@ -317,9 +318,9 @@ struct node_spec {
     const char *trouble;
     /* what tasks on this node could do to each other and to the node; "": an older agent, or nothing */
     const char *unprevented;
-    uint64_t devices_out;       /* devices that are to get no new work, a bit each */
-    uint64_t devices_lost;      /* of these: devices on which nothing can run on */
-    const char *device_trouble; /* why, for people; "": all devices are in service */
+    uint64_t devices_out;       /* devices that must get no new work, one bit each */
+    uint64_t devices_lost;      /* devices of `devices_out` on which no program can go on running */
+    const char *device_trouble; /* why the devices are out, in words; "": no device is out */
     const char *limits; /* which limits of tasks the node can enforce, and how; "": unknown */
     /* neither the agent nor a provider named the pool: the node belongs to the pool that its labels say */
     bool follows_labels;

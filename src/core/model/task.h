@@ -51,7 +51,8 @@ enum end_cause {
 };
 enum { END_CAUSE_COUNT = END_UNHEALTHY + 1 };
 
-/* What the last health check of a running instance said; unknown: none has, or the task has no check. */
+/* What the last health check of a running instance found. Unknown: no check has had a result, or
+ * the task has no health check. */
 enum service_health { SERVICE_UNKNOWN, SERVICE_HEALTHY, SERVICE_UNHEALTHY };
 enum { SERVICE_HEALTH_COUNT = SERVICE_UNHEALTHY + 1 };
 
@@ -195,10 +196,11 @@ struct instance {
     uint8_t cause; /* enum end_cause of the last end, or of the stop under way */
     /* the newest attempt runs in the job directory instead of the directory that the user asked for */
     uint8_t workdir_missed;
-    uint8_t health;       /* enum service_health of the newest attempt */
-    uint32_t losses;      /* losses within LOSSES_WINDOW_MS (losses.h) */
-    uint32_t restarts;    /* starts in a row after ends (restart.h) */
-    uint32_t master_port; /* the newest attempt's (state/ports.h); 0: none */
+    uint8_t health;    /* enum service_health of the newest attempt */
+    uint32_t losses;   /* losses within LOSSES_WINDOW_MS (losses.h) */
+    uint32_t restarts; /* starts in a row after ends (restart.h) */
+    /* the port at which the gang of the newest attempt meets (state/ports.h); 0: none */
+    uint32_t master_port;
 };
 
 /* May the task be promised places? Yes while the task is queued, and while instances are stopping that will

@@ -71,7 +71,8 @@ static uint32_t waiting(const struct task *task)
     return task->waiting_count - task->claimed_count;
 }
 
-/* May the task's accounts hold these amounts beside what they hold? If so, the tally counts the amounts from now on. */
+/* Returns whether the task's accounts may hold these amounts beside what they hold. If so, the
+ * tally counts the amounts from now on. */
 static bool amounts_note(struct grow_count *demand, struct noted *noted)
 {
     struct tally *tally = &demand->trial->tally;
@@ -227,7 +228,8 @@ static uint32_t nodes_wanted(struct trial *trial, const struct pool *pool, struc
     return wanted < room ? wanted : room;
 }
 
-/* How many launches are on their way for nothing: no task, no headroom and no minimum needs their nodes. */
+/* Returns how many launches are on their way although no task, no headroom and no minimum needs
+ * their nodes. */
 static uint32_t launches_spare(struct trial *trial, const struct pool *pool, struct arena *arena)
 {
     struct grow_count demand = {.trial = trial, .pool = pool, .arena = arena};

@@ -72,7 +72,7 @@ void pass_denied(struct pass *pass, const struct asker *asker, uint32_t count);
 enum outcome pass_bounds(struct pass *pass, const struct task *task, const struct lane *lane,
                          const struct vector *amounts);
 
-/* The outcome of a task for which form_open_bound() is false. */
+/* Returns the outcome of a task whose bounds no node can keep (form_open_bound() is false). */
 enum outcome pass_outcome_bound(const struct pass *pass, const struct task *task);
 
 /* Does a failure of the task hold for all tasks of its shape? False for a gang with a form that has places: these say in which
@@ -82,6 +82,6 @@ bool pass_form_speaks(const struct shape *shape, const struct task *task, const 
 /* Places the next instances of a gang with a form. Each choice of instances is tried until one finds its places. */
 enum outcome pass_form_place(struct pass *pass, const struct task *task, struct lane *lane);
 
-/* Ends the turns early if it is certain that every task without a turn in this pass goes on waiting: does at once what these turns would
- * do. False: it is not certain, and nothing was done. */
+/* Ends the turns early where it is certain that each task without a turn in this pass goes on
+ * waiting. Does at once what their turns would do. False: it is not certain, and nothing was done. */
 bool pass_rest(struct pass *pass);

@@ -95,7 +95,7 @@ struct task_mark {
     struct usage_wants wants;
     int64_t hold_until_ms;
     bool service;
-    struct okey service_key; /* key of the task in ORDER_SERVICE, if `service` */
+    struct okey service_key; /* the task's key in ORDER_SERVICE, if `service` */
     bool stale;
     struct okey stale_key; /* key of the task in ORDER_DEADLINE, if `stale` */
 };

@@ -179,8 +179,9 @@ struct fact {
             int64_t slots_milli;
             int64_t cpu_milli;
             int64_t memory_bytes;
-            uint32_t master_port; /* of instance 0 of a gang (ports.h); 0: none */
-        } allocated;              /* also for claimed: `key` is the next attempt */
+            /* the port at which the gang of instance 0 meets (ports.h); 0: none */
+            uint32_t master_port;
+        } allocated; /* also for claimed: `key` is the next attempt */
         struct {
             task_id task;
             uint32_t index;
@@ -237,7 +238,7 @@ struct fact {
         struct {
             struct attempt_key key;
             enum service_health now;
-            const char *words; /* what the check saw; "": the instance answered well */
+            const char *words; /* what the check found; "": the instance answered well */
         } attempt_health;
         struct {
             struct attempt_key key;
@@ -308,7 +309,7 @@ struct fact {
         struct {
             task_id task;
             int64_t since_ms; /* since when no running instance has done anything */
-            int64_t until_ms; /* when the task is paused or ended; 0: it is not */
+            int64_t until_ms; /* when the task is paused or ended; 0: never */
         } task_idle;
         struct {
             pool_id pool;

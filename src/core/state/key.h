@@ -152,7 +152,7 @@ struct okey key_hold(task_id task, int64_t until_ms);
 struct okey key_life(pool_id pool);
 struct okey key_delete(pool_id pool, int64_t at_ms);
 
-/* The key of a task in ORDER_SERVICE. False: the task is no service, or has ended. */
+/* Sets the key of a task in ORDER_SERVICE. False: the task is no service, or has ended. */
 bool key_service(const struct task *task, struct okey *ret);
 
 /* The key of the i-th dependency of a task in ORDER_DEPENDENT. */

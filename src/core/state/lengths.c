@@ -44,7 +44,7 @@ uint64_t lengths_step(int64_t length_ms)
 
 uint64_t lengths_class(int64_t length_ms)
 {
-    enum { CLASS_STEPS = 512 }; /* half of the steps between a power of two and the next */
+    enum { CLASS_STEPS = 512 }; /* half of the steps from one power of two to the next */
     const uint64_t last = lengths_step(length_ms) + CLASS_STEPS - 1;
     return last - last % CLASS_STEPS;
 }

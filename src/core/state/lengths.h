@@ -35,8 +35,9 @@ uint64_t lengths_name_hash(const char *name);
 /* A 16-bit number that grows with the length, never 0, in steps of about a thousandth. */
 uint64_t lengths_step(int64_t length_ms);
 
-/* The step at which the length's class ends. There are two classes between a power of two and the next, with the border at one and a half
- * times the lower one. In the queue, learned lengths of one class are equal: their differences are chance more often than not. */
+/* Returns the step at which the class of the length ends. There are two classes between a power of
+ * two and the next; the border is one and a half times the lower power. In the queue, learned
+ * lengths of one class count as equal, because their differences are more often chance than not. */
 uint64_t lengths_class(int64_t length_ms);
 
 /* Adds a group that was read from bytes. False: a group of this hash exists, or there are too many groups. */

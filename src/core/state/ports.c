@@ -13,7 +13,8 @@ enum {
     GIVEN_MIN = 16,
 };
 
-static const uint64_t SPREAD = 0x9E3779B97F4A7C15; /* an odd number with well mixed bits */
+/* an odd number in whose bits 0 and 1 are well mixed */
+static const uint64_t SPREAD = 0x9E3779B97F4A7C15;
 
 struct ports_entry {
     node_id node;
@@ -30,7 +31,8 @@ struct ports_given ports_given_make(struct arena *arena, size_t count)
     return given;
 }
 
-/* The entry of this port of this node, or the empty entry where it belongs. */
+/* Returns the entry of this port of this node. Without one, returns the empty entry in which it
+ * belongs. */
 static struct ports_entry *given_find(const struct ports_given *given, node_id node, uint32_t port)
 {
     const uint64_t mixed = ((uint64_t)node.v * PORTS_MASTER_COUNT + port) * SPREAD;

@@ -62,10 +62,11 @@ const struct launch *query_launch_next(const struct core *core, launch_id after)
 const char *query_pool_refusal(const struct pool *pool);
 /* How the last replacement of the pool's nodes ended; "": none did. */
 const char *query_pool_replaced(const struct pool *pool);
-const char *query_launch_name(const struct launch *launch); /* the provider's for the machine */
-/* Does the node leave its pool, or does its machine end? */
+const char *query_launch_name(const struct launch *launch); /* the provider's name of the machine */
+/* Whether the node leaves its pool, or its machine ends. */
 bool query_launch_goes(const struct core *core, const struct node *node);
-const char *query_launch_words(const struct launch *launch); /* the provider's last ones */
+/* the provider's last words about the machine, or why its node leaves */
+const char *query_launch_words(const struct launch *launch);
 
 const struct task *query_task(const struct core *core, task_id id);
 /* The task as a queue of this pool has it: in a pool that is not the home of the task, its entry (fallback.h). */
@@ -75,8 +76,9 @@ const struct task *query_task_next(const struct core *core,
 const struct task *query_task_prev(const struct core *core,
                                    /* the next older task; `before` 0: the newest task */
                                    task_id before);
-/* The services that have not ended, project by project, in each the newest first: the first of `project` or of a
- * later one, and the next after a task. NULL: no more. */
+/* Walk through the services that have not ended, in the order of projects, and in each project from
+ * the newest. query_task_service_first() begins at `project`, or at the next project with a
+ * service. query_task_service_next() returns the service behind `after`. NULL: there is no more. */
 const struct task *query_task_service_first(const struct core *core, account_id project);
 const struct task *query_task_service_next(const struct core *core, const struct task *after);
 task_id query_task_last(const struct core *core); /* the highest task id ever given */
@@ -193,7 +195,9 @@ bool query_quota_computed(const struct core *core, account_id account, pool_id p
 /* What the tasks of the account hold and want in the pool. */
 void query_usage(const struct core *core, account_id account, pool_id pool, struct usage *ret);
 
-/* What the account and the accounts below hold and ask for, each account at most its limit, or what it holds where that is more. */
+/* Returns the demand of the account: the sum of the demands of its children, or, without children,
+ * what its tasks hold and wait for. The demand of each account is at most its limit, and at least
+ * what the account holds. */
 int64_t query_usage_demand(const struct core *core, account_id account, pool_id pool, uint32_t dim);
 
 /* When an instance of the task was last told to leave, and why; NULL: never. */

@@ -29,7 +29,8 @@ bool query_launch_goes(const struct core *core, const struct node *node)
     const struct launch *launch = query_launch(core, node->launch);
     if (launch == NULL) {
         const struct pool *pool = query_pool(core, node->pool);
-        return node->provided && pool != NULL && elastic_pool(pool); /* its machine has ended */
+        /* the launch is gone, so the machine of a node that a provider brought up has ended */
+        return node->provided && pool != NULL && elastic_pool(pool);
     }
     return launch->leave != LEAVE_NOT || launch->state == LAUNCH_ENDING;
 }

@@ -37,10 +37,10 @@ void query_usage(const struct core *core, account_id account, pool_id pool, stru
     ret->running_count = row->running_count;
 }
 
-/* An account on the way down the tree, and what the accounts below have asked for so far. */
+/* An account on the way down the tree, and the sum of the demands of its children so far. */
 struct demand_level {
     account_id account;
-    account_id child; /* the child that was looked at last */
+    account_id child; /* the child that was visited last */
     int64_t below;
 };
 

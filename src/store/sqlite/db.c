@@ -383,8 +383,8 @@ static enum err connection_set_up(sqlite3 *db, const struct path *path, enum db_
                : reader_set_up(db, path, mode == DB_COPY ? migration_count : version, e);
 }
 
-/* SQLite counts its memory behind one lock for all threads, twice for each allocation. Nobody asks for
- * the count. */
+/* Switches off SQLite's count of its memory. The count takes one lock of all threads twice for each
+ * allocation, and Weir does not read the count. */
 static void memory_uncounted(void)
 {
     (void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);

@@ -81,7 +81,7 @@ struct store_file {
     dev_t device;
     ino_t inode; /* 0: not looked at yet */
     int64_t bytes;
-    char *path; /* made when it is first looked at */
+    char *path; /* NULL: file_look() has not looked at the file yet */
 };
 
 struct store {

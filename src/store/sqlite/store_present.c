@@ -31,7 +31,8 @@ static enum err file_look(struct store *store, unsigned number, int64_t *ret_byt
 {
     struct store_file *seen = &store->files[number];
     struct stat status;
-    if (seen->path == NULL) { /* every commit looks, so the path is written once */
+    /* every commit looks at the files, so the path is put together once */
+    if (seen->path == NULL) {
         seen->path = xstrdup(datadir_sub(store->dir, names[number]).text);
     }
     const bool there = stat(seen->path, &status) == 0;

@@ -1,7 +1,8 @@
-/* sum.c - see sum.h. Every table compares its column `sum` by one SQL function, and writes it by that
- * function or, for rows of which each task has some, by sum_row_end(); value_add() is the one
- * definition of what a checksum covers. Facts are chained in C, because their sum needs the fact
- * before. SPDX-License-Identifier: Apache-2.0 */
+/* sum.c - see sum.h. A checksum stands in the column `sum` of each table. The SQL function
+ * weir_sum() checks it everywhere, and writes it in most tables. sum_row_end() writes the checksum
+ * of rows that come often, some for each task. value_add() alone defines what a checksum covers.
+ * Facts are chained in C, because the checksum of a fact needs the fact before.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "store/sqlite/sum.h"
 
 #include "base/mem.h"
@@ -103,7 +104,8 @@ static uint32_t sum_end(const struct sum_values *sum)
     return crc32c(sum->crc, sum->bytes, sum->len);
 }
 
-/* One value. Type and length come first, so that no two lists of values read alike. */
+/* Adds one value to the checksum. The type and the length come first, so that different lists of
+ * values never give the same bytes. */
 static void value_add(struct sum_values *sum, int type, int64_t number, struct str bytes)
 {
     const struct {

@@ -28,14 +28,15 @@
 
 enum { SUM_BYTES = 512 };
 
-/* A checksum over values that come one by one, and what of them is not summed yet. */
+/* A checksum over values that come one by one. `bytes` holds values that `crc` does not cover yet. */
 struct sum_values {
     uint32_t crc;
     size_t len;
     unsigned char bytes[SUM_BYTES];
 };
 
-/* Binds the values of a row to parameters 1, 2, 3 …, and at the end what weir_sum() of them gives. The
+/* Binds the values of a row to the statement's parameters 1, 2, 3 …. sum_row_end() binds the
+ * checksum of the values, equal to weir_sum() of them, to the parameter after the last value. The
  * texts must live until the statement has run. */
 struct sum_row {
     sqlite3_stmt *stmt;

@@ -4,7 +4,8 @@
 
 #include "store/sqlite/sum.h"
 
-/* Binds the columns in their order; the checksum is the last. */
+/* The statement has one parameter for each column, in the order of the columns. The last one is the
+ * checksum. */
 #define USAGE_PIECE_PUT "INSERT OR REPLACE INTO usage_piece VALUES (" USAGE_16 ", ?17)"
 #define USAGE_9 "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9"
 #define USAGE_16 USAGE_9 ", ?10, ?11, ?12, ?13, ?14, ?15, ?16"

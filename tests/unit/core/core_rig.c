@@ -2,10 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core_rig.h"
 
-#include "base/mem.h"
 #include "base/must.h"
-
-#include <stdlib.h>
 
 enum { STATE_BYTES_MAX = 1 << 30 };
 
@@ -122,21 +119,6 @@ void rig_done(struct rig *rig)
     effect_done(&rig->effects);
     arena_done(&rig->arena);
     arena_done(&rig->kept);
-}
-
-int rig_setup(void **state)
-{
-    struct rig *rig = xcalloc(1, sizeof *rig);
-    rig_init(rig);
-    *state = rig;
-    return 0;
-}
-
-int rig_teardown(void **state)
-{
-    rig_done(*state);
-    free(*state);
-    return 0;
 }
 
 node_id rig_node(struct rig *rig, const char *name, unsigned slots, int64_t foo, uint8_t supervisor)

@@ -24,11 +24,6 @@ struct rig {
 void rig_init(struct rig *rig);
 void rig_done(struct rig *rig);
 
-/* A test whose `*state` is a rig of its own, as rig_init() makes it. */
-#define RIG_TEST(name) cmocka_unit_test_setup_teardown(name, rig_setup, rig_teardown)
-int rig_setup(void **state);
-int rig_teardown(void **state);
-
 /* Makes one step. The facts and effects of the step before are gone. */
 enum verdict rig_do(struct rig *rig, struct input in);
 

@@ -437,6 +437,23 @@ static void sums_do_not_wrap(void **state)
     assert_true(usage_of(rig, ACCOUNT_DEFAULT_PROJECT).wanted.at[DIM_MEMORY] == 0);
 }
 
+static int setup(void **state)
+{
+    struct rig *rig = calloc(1, sizeof *rig);
+    rig_init(rig);
+    *state = rig;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    rig_done(*state);
+    free(*state);
+    return 0;
+}
+
+#define RIG_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -6,9 +6,18 @@
 
 static int setup(void **state)
 {
-    rig_setup(state);
-    rig_node(*state, "n1", 2, 0, 1);
-    rig_node(*state, "n2", 2, 0, 2);
+    struct rig *rig = malloc(sizeof *rig);
+    rig_init(rig);
+    rig_node(rig, "n1", 2, 0, 1);
+    rig_node(rig, "n2", 2, 0, 2);
+    *state = rig;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    rig_done(*state);
+    free(*state);
     return 0;
 }
 
@@ -548,32 +557,32 @@ static void an_end_is_when_the_agent_saw_it(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, rig_teardown)
+#define RIG_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(a_task_runs_and_completes),
-        TEST(what_attempts_use_is_counted),
-        TEST(impossible_use_does_no_harm),
-        TEST(an_end_without_a_start_report_counts),
-        TEST(an_end_is_when_the_agent_saw_it),
-        TEST(repeated_and_stale_reports_change_nothing),
-        TEST(one_batch_may_start_and_end_the_same_attempts),
-        TEST(only_the_time_counts_in_which_something_runs),
-        TEST(failures_are_retried_as_often_as_allowed),
-        TEST(the_exit_code_is_that_of_the_lowest_failed_instance),
-        TEST(a_pending_task_is_killed_at_once),
-        TEST(a_running_task_is_told_to_stop_and_counts_as_killed),
-        TEST(a_stop_that_is_not_obeyed_is_ordered_again_without_grace),
-        TEST(nobody_is_promised_the_place_of_one_that_will_not_stop),
-        TEST(a_time_limit_fails_the_task),
-        TEST(an_edited_time_limit_counts_from_the_start),
-        TEST(a_gang_that_breaks_stops_and_fails_as_a_whole),
-        TEST(a_gang_begins_again_as_a_whole),
-        TEST(a_gang_that_cannot_be_repeated_ends_unknown),
-        TEST(a_gang_over_its_time_is_stopped_as_a_whole),
-        TEST(a_dependent_waits_for_success),
-        TEST(a_failed_dependency_fails_the_chain),
-        TEST(a_killed_dependency_fails_dependents_too),
-        TEST(a_killed_dependent_is_forgotten),
+        RIG_TEST(a_task_runs_and_completes),
+        RIG_TEST(what_attempts_use_is_counted),
+        RIG_TEST(impossible_use_does_no_harm),
+        RIG_TEST(an_end_without_a_start_report_counts),
+        RIG_TEST(an_end_is_when_the_agent_saw_it),
+        RIG_TEST(repeated_and_stale_reports_change_nothing),
+        RIG_TEST(one_batch_may_start_and_end_the_same_attempts),
+        RIG_TEST(only_the_time_counts_in_which_something_runs),
+        RIG_TEST(failures_are_retried_as_often_as_allowed),
+        RIG_TEST(the_exit_code_is_that_of_the_lowest_failed_instance),
+        RIG_TEST(a_pending_task_is_killed_at_once),
+        RIG_TEST(a_running_task_is_told_to_stop_and_counts_as_killed),
+        RIG_TEST(a_stop_that_is_not_obeyed_is_ordered_again_without_grace),
+        RIG_TEST(nobody_is_promised_the_place_of_one_that_will_not_stop),
+        RIG_TEST(a_time_limit_fails_the_task),
+        RIG_TEST(an_edited_time_limit_counts_from_the_start),
+        RIG_TEST(a_gang_that_breaks_stops_and_fails_as_a_whole),
+        RIG_TEST(a_gang_begins_again_as_a_whole),
+        RIG_TEST(a_gang_that_cannot_be_repeated_ends_unknown),
+        RIG_TEST(a_gang_over_its_time_is_stopped_as_a_whole),
+        RIG_TEST(a_dependent_waits_for_success),
+        RIG_TEST(a_failed_dependency_fails_the_chain),
+        RIG_TEST(a_killed_dependency_fails_dependents_too),
+        RIG_TEST(a_killed_dependent_is_forgotten),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

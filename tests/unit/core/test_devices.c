@@ -258,20 +258,36 @@ static void shares_of_several_devices_leave_room_for_as_many_as_could_be(void **
     assert_int_equal(place.slots_free, 0);
 }
 
+static int setup(void **state)
+{
+    static struct rig rig;
+    rig_init(&rig);
+    *state = &rig;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    rig_done(*state);
+    return 0;
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        RIG_TEST(whole_devices_go_by_index),
-        RIG_TEST(chosen_devices_are_those),
-        RIG_TEST(a_share_of_chosen_devices_is_of_each),
-        RIG_TEST(gpu_memory_alone_is_a_part_of_the_device_it_is_placed_on),
-        RIG_TEST(gpu_memory_beside_slots_is_what_each_device_must_have),
-        RIG_TEST(parts_of_several_devices_are_of_different_ones),
-        RIG_TEST(more_parts_than_devices_are_refused),
-        RIG_TEST(too_much_gpu_memory_is_refused_in_bytes_and_less_is_accepted),
-        RIG_TEST(a_wait_for_gpu_memory_names_what_would_start),
-        RIG_TEST(limits_count_the_part_of_the_device_it_is_placed_on),
-        RIG_TEST(shares_of_several_devices_leave_room_for_as_many_as_could_be),
+        TEST(whole_devices_go_by_index),
+        TEST(chosen_devices_are_those),
+        TEST(a_share_of_chosen_devices_is_of_each),
+        TEST(gpu_memory_alone_is_a_part_of_the_device_it_is_placed_on),
+        TEST(gpu_memory_beside_slots_is_what_each_device_must_have),
+        TEST(parts_of_several_devices_are_of_different_ones),
+        TEST(more_parts_than_devices_are_refused),
+        TEST(too_much_gpu_memory_is_refused_in_bytes_and_less_is_accepted),
+        TEST(a_wait_for_gpu_memory_names_what_would_start),
+        TEST(limits_count_the_part_of_the_device_it_is_placed_on),
+        TEST(shares_of_several_devices_leave_room_for_as_many_as_could_be),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -172,16 +172,32 @@ static void the_reason_says_that_devices_are_out_and_it_is_not_impossible(void *
     assert_int_equal(rig_try_submit(rig, spec), VERDICT_REFUSED);
 }
 
+static int setup(void **state)
+{
+    static struct rig rig;
+    rig_init(&rig);
+    *state = &rig;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    rig_done(*state);
+    return 0;
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        RIG_TEST(others_are_given_and_this_one_is_not),
-        RIG_TEST(well_again_it_is_given_at_once),
-        RIG_TEST(what_runs_on_a_suspect_device_goes_on_and_leaves_nothing),
-        RIG_TEST(what_runs_on_a_lost_device_runs_elsewhere),
-        RIG_TEST(a_task_that_must_not_be_repeated_ends_unknown),
-        RIG_TEST(a_gang_that_needs_the_instance_starts_anew_whole),
-        RIG_TEST(the_reason_says_that_devices_are_out_and_it_is_not_impossible),
+        TEST(others_are_given_and_this_one_is_not),
+        TEST(well_again_it_is_given_at_once),
+        TEST(what_runs_on_a_suspect_device_goes_on_and_leaves_nothing),
+        TEST(what_runs_on_a_lost_device_runs_elsewhere),
+        TEST(a_task_that_must_not_be_repeated_ends_unknown),
+        TEST(a_gang_that_needs_the_instance_starts_anew_whole),
+        TEST(the_reason_says_that_devices_are_out_and_it_is_not_impossible),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

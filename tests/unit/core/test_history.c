@@ -6,7 +6,24 @@
 #include "core/sched/order/shares.h"
 #include "core/state/history.h"
 
+#include <stdlib.h>
+
 enum { MINUTE = 60000, HOUR = 60 * MINUTE };
+
+static int setup(void **state)
+{
+    struct rig *rig = malloc(sizeof *rig);
+    rig_init(rig);
+    *state = rig;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    rig_done(*state);
+    free(*state);
+    return 0;
+}
 
 /* ---- the table ---- */
 
@@ -254,20 +271,22 @@ static void a_deleted_account_leaves_nothing(void **state)
     assert_int_equal(history_used(rig->core, a, (pool_id){1}, DIM_SLOTS), 0);
 }
 
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        RIG_TEST(a_half_life_halves),
-        RIG_TEST(every_bit_of_the_exponent_is_right),
-        RIG_TEST(means_of_large_amounts_are_exact),
-        RIG_TEST(a_mean_goes_half_way_in_a_half_life),
-        RIG_TEST(without_history_nothing_ticks),
-        RIG_TEST(what_is_held_counts_more_and_more),
-        RIG_TEST(an_idle_time_counts_when_it_is_over),
-        RIG_TEST(a_window_begins_anew),
-        RIG_TEST(what_is_off_is_forgotten),
-        RIG_TEST(shares_shift_to_whoever_used_less),
-        RIG_TEST(a_deleted_account_leaves_nothing),
+        TEST(a_half_life_halves),
+        TEST(every_bit_of_the_exponent_is_right),
+        TEST(means_of_large_amounts_are_exact),
+        TEST(a_mean_goes_half_way_in_a_half_life),
+        TEST(without_history_nothing_ticks),
+        TEST(what_is_held_counts_more_and_more),
+        TEST(an_idle_time_counts_when_it_is_over),
+        TEST(a_window_begins_anew),
+        TEST(what_is_off_is_forgotten),
+        TEST(shares_shift_to_whoever_used_less),
+        TEST(a_deleted_account_leaves_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

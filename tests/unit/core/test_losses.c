@@ -9,8 +9,16 @@ enum { HOUR_MS = 60 * 60 * 1000 };
 
 static int setup(void **state)
 {
-    rig_setup(state);
-    (void)rig_node(*state, "n1", 8, 0, 1);
+    static struct rig rig;
+    rig_init(&rig);
+    (void)rig_node(&rig, "n1", 8, 0, 1);
+    *state = &rig;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    rig_done(*state);
     return 0;
 }
 
@@ -197,7 +205,7 @@ static void a_node_out_of_service_takes_no_work(void **state)
     arena_done(&arena);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, rig_teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {

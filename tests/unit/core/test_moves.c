@@ -10,6 +10,22 @@
 
 enum { BYTES_MAX = 1 << 16 };
 
+static int setup(void **state)
+{
+    struct rig *rig = xcalloc(1, sizeof *rig);
+    rig_init(rig);
+    *state = rig;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct rig *rig = *state;
+    rig_done(rig);
+    free(rig);
+    return 0;
+}
+
 static enum verdict move(struct rig *rig, task_id task, task_id other, bool behind)
 {
     struct input in = {.type = INPUT_TASK_MOVE};
@@ -471,6 +487,7 @@ static void an_end_of_version_1_freed_all(void **state)
 
 int main(void)
 {
+#define RIG_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         RIG_TEST(a_task_moves_ahead_and_behind),
         RIG_TEST(moves_never_run_out_of_ranks),

@@ -2,6 +2,21 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core_rig.h"
 
+static int setup(void **state)
+{
+    struct rig *rig = malloc(sizeof *rig);
+    rig_init(rig);
+    *state = rig;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    rig_done(*state);
+    free(*state);
+    return 0;
+}
+
 static task_id start(struct rig *rig, struct task_spec spec)
 {
     task_id id = rig_submit(rig, spec);
@@ -470,6 +485,7 @@ static void a_task_killed_while_it_holds_is_no_holder_any_more(void **state)
 
 int main(void)
 {
+#define RIG_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         RIG_TEST(a_new_name_is_a_new_node),
         RIG_TEST(the_same_supervisor_comes_back_with_its_work),

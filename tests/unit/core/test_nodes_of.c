@@ -4,7 +4,23 @@
 
 #include "core/sched/explain/explain.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+static int setup(void **state)
+{
+    struct rig *rig = malloc(sizeof *rig);
+    rig_init(rig);
+    *state = rig;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    rig_done(*state);
+    free(*state);
+    return 0;
+}
 
 static struct task_spec asks(unsigned slots)
 {
@@ -488,29 +504,31 @@ static void a_pool_counts_what_its_nodes_are(void **state)
     assert_int_equal(figures.aux_free, NODE_AUX_TASKS_DEFAULT - 1);
 }
 
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        RIG_TEST(a_task_never_runs_where_it_must_not),
-        RIG_TEST(a_task_runs_only_on_nodes_with_its_labels),
-        RIG_TEST(labels_are_kept_when_the_amounts_change),
-        RIG_TEST(labels_change_while_it_waits),
-        RIG_TEST(avoiding_a_node_that_is_none_is_refused),
-        RIG_TEST(avoiding_every_node_that_could_is_refused),
-        RIG_TEST(nodes_to_avoid_change_while_it_waits),
-        RIG_TEST(a_wide_task_takes_few_nodes_also_where_tasks_are_spread),
-        RIG_TEST(idle_nodes_of_one_size_come_before_fewer_uneven_ones),
-        RIG_TEST(where_there_are_not_enough_equal_nodes_uneven_ones_serve),
-        RIG_TEST(without_uneven_parts_each_fills_a_node),
-        RIG_TEST(without_uneven_parts_others_are_refused_with_the_next_smaller),
-        RIG_TEST(without_uneven_parts_nodes_are_idle_and_of_one_size),
-        RIG_TEST(without_uneven_parts_the_size_that_is_idle_is_chosen),
-        RIG_TEST(without_uneven_parts_a_larger_node_is_named_as_such),
-        RIG_TEST(a_task_without_requests_leaves_idle_nodes_idle),
-        RIG_TEST(a_task_without_requests_is_spread_to_an_idle_node),
-        RIG_TEST(packing_likes_the_full_and_spreading_the_empty),
-        RIG_TEST(a_waiting_task_is_shown_the_node_it_will_get_first),
-        RIG_TEST(a_pool_counts_what_its_nodes_are),
+        TEST(a_task_never_runs_where_it_must_not),
+        TEST(a_task_runs_only_on_nodes_with_its_labels),
+        TEST(labels_are_kept_when_the_amounts_change),
+        TEST(labels_change_while_it_waits),
+        TEST(avoiding_a_node_that_is_none_is_refused),
+        TEST(avoiding_every_node_that_could_is_refused),
+        TEST(nodes_to_avoid_change_while_it_waits),
+        TEST(a_wide_task_takes_few_nodes_also_where_tasks_are_spread),
+        TEST(idle_nodes_of_one_size_come_before_fewer_uneven_ones),
+        TEST(where_there_are_not_enough_equal_nodes_uneven_ones_serve),
+        TEST(without_uneven_parts_each_fills_a_node),
+        TEST(without_uneven_parts_others_are_refused_with_the_next_smaller),
+        TEST(without_uneven_parts_nodes_are_idle_and_of_one_size),
+        TEST(without_uneven_parts_the_size_that_is_idle_is_chosen),
+        TEST(without_uneven_parts_a_larger_node_is_named_as_such),
+        TEST(a_task_without_requests_leaves_idle_nodes_idle),
+        TEST(a_task_without_requests_is_spread_to_an_idle_node),
+        TEST(packing_likes_the_full_and_spreading_the_empty),
+        TEST(a_waiting_task_is_shown_the_node_it_will_get_first),
+        TEST(a_pool_counts_what_its_nodes_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

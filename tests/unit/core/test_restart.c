@@ -11,8 +11,16 @@ enum { SECOND_MS = 1000, FAILS = 3 };
 
 static int setup(void **state)
 {
-    rig_setup(state);
-    (void)rig_node(*state, "n1", 8, 0, 1);
+    static struct rig rig;
+    rig_init(&rig);
+    (void)rig_node(&rig, "n1", 8, 0, 1);
+    *state = &rig;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    rig_done(*state);
     return 0;
 }
 
@@ -219,7 +227,7 @@ static void a_kill_ends_a_service_that_waits_and_one_that_runs(void **state)
     assert_int_equal(rig_fact(rig, FACT_TASK_ENDED)->task_ended.state, TASK_KILLED);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, rig_teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {

@@ -481,25 +481,40 @@ static void more_slots_than_a_node_has_spread_unevenly(void **state)
     assert_int_equal(rig_try_submit(rig, spec), VERDICT_OK);
 }
 
+static int setup(void **state)
+{
+    static struct rig rig;
+    rig_init(&rig);
+    *state = &rig;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    rig_done(*state);
+    return 0;
+}
+
 int main(void)
 {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        RIG_TEST(everybody_hungry_gets_the_guarantee_and_lenders_lend),
-        RIG_TEST(what_nobody_wants_is_lent),
-        RIG_TEST(an_account_below_its_guarantee_is_served_first),
-        RIG_TEST(a_limit_of_a_department_binds_its_projects_together),
-        RIG_TEST(a_smaller_request_within_the_limit_starts),
-        RIG_TEST(work_that_is_not_preemptible_stays_within_the_guarantee),
-        RIG_TEST(cpu_that_comes_with_slots_counts_against_its_limit),
-        RIG_TEST(a_user_has_no_more_than_the_pools_cap),
-        RIG_TEST(who_may_take_back_waits_for_the_delay_first),
-        RIG_TEST(fifo_goes_by_submission_priority_by_priority),
-        RIG_TEST(round_robin_takes_projects_in_turn),
-        RIG_TEST(spread_takes_the_emptiest_node),
-        RIG_TEST(a_gang_starts_with_its_minimum_and_grows),
-        RIG_TEST(a_gang_below_its_minimum_goes_before_one_that_grows),
-        RIG_TEST(a_gang_loses_one_and_goes_on),
-        RIG_TEST(more_slots_than_a_node_has_spread_unevenly),
+        TEST(everybody_hungry_gets_the_guarantee_and_lenders_lend),
+        TEST(what_nobody_wants_is_lent),
+        TEST(an_account_below_its_guarantee_is_served_first),
+        TEST(a_limit_of_a_department_binds_its_projects_together),
+        TEST(a_smaller_request_within_the_limit_starts),
+        TEST(work_that_is_not_preemptible_stays_within_the_guarantee),
+        TEST(cpu_that_comes_with_slots_counts_against_its_limit),
+        TEST(a_user_has_no_more_than_the_pools_cap),
+        TEST(who_may_take_back_waits_for_the_delay_first),
+        TEST(fifo_goes_by_submission_priority_by_priority),
+        TEST(round_robin_takes_projects_in_turn),
+        TEST(spread_takes_the_emptiest_node),
+        TEST(a_gang_starts_with_its_minimum_and_grows),
+        TEST(a_gang_below_its_minimum_goes_before_one_that_grows),
+        TEST(a_gang_loses_one_and_goes_on),
+        TEST(more_slots_than_a_node_has_spread_unevenly),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

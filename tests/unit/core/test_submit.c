@@ -2,6 +2,21 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core_rig.h"
 
+static int setup(void **state)
+{
+    struct rig *rig = malloc(sizeof *rig);
+    rig_init(rig);
+    *state = rig;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    rig_done(*state);
+    free(*state);
+    return 0;
+}
+
 static void a_task_that_names_nothing_gets_one_slot(void **state)
 {
     struct rig *rig = *state;
@@ -320,6 +335,7 @@ static void the_queue_is_priority_then_submission(void **state)
 
 int main(void)
 {
+#define RIG_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         RIG_TEST(a_task_that_names_nothing_gets_one_slot),
         RIG_TEST(a_task_that_names_only_a_resource_has_no_slots),

@@ -11,8 +11,17 @@
 
 static int setup(void **state)
 {
-    rig_setup(state);
-    rig_node(*state, "n1", 64, 0, 0);
+    struct rig *rig = malloc(sizeof *rig);
+    rig_init(rig);
+    *state = rig;
+    rig_node(rig, "n1", 64, 0, 0);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    rig_done(*state);
+    free(*state);
     return 0;
 }
 
@@ -214,16 +223,15 @@ static void roots_are_whole_and_exact(void **state)
     assert_int_equal(typical_use_root(UINT64_MAX), UINT32_MAX);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, rig_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(nothing_is_typical_before_enough_was_asked_for),
-        TEST(tasks_without_slots_are_not_counted),
-        TEST(the_weightiest_are_kept_whatever_comes),
-        TEST(what_was_learned_survives_a_restart),
-        TEST(what_few_nodes_can_take_weighs_more),
+        cmocka_unit_test_setup_teardown(nothing_is_typical_before_enough_was_asked_for, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(tasks_without_slots_are_not_counted, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_weightiest_are_kept_whatever_comes, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_was_learned_survives_a_restart, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_few_nodes_can_take_weighs_more, setup, teardown),
         cmocka_unit_test(a_taste_fits_as_often_as_its_request),
         cmocka_unit_test(requests_by_memory_leave_what_does_not_fit),
         cmocka_unit_test(roots_are_whole_and_exact),

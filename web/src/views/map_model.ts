@@ -23,7 +23,7 @@ export function words(node: MapNode): string {
   return (node.flags & (SILENT | LOST) ? found : ['up', ...found]).join(', ');
 }
 
-/** The devices of a set of two halves, by number. */
+/** The numbers of the devices in a set of 64 bits that comes as two halves. */
 export function devicesOf(o: { low: number; high: number }): number[] {
   const found: number[] = [];
   for (let i = 0; i < 32; i++) {

@@ -83,8 +83,9 @@ static void near_add(struct explanation *ret, struct explain_node near)
     ret->near[at] = near;
 }
 
-/* What this node lacks for one instance. `place`: what is free, not kept and not promised. `unkept`: what is free and not promised.
- * `holds`: how many instances the node takes if nothing runs there and all its devices are in service. */
+/* Returns what a node lacks for one instance of the task. `place` is what is free, not kept and not
+ * promised. `unkept` is what is free and not promised. `holds` is how many instances the node takes
+ * if nothing runs there and all its devices are in service. */
 static struct explain_node node_near(const struct explain_look *look, const struct node *node,
                                      const struct space *place, const struct space *unkept,
                                      uint32_t holds)

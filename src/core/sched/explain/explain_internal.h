@@ -50,8 +50,8 @@ bool explain_node_next(const struct explain_look *look, struct okey *key, const 
 /* Of the nodes that take no work, notes the draining node and the other node that have the most free places for the task. */
 void explain_away_look(struct explain_look *look, const struct node *node);
 
-/* Drops the noted nodes that would not give the task all its places, and names one of the others in the reason of a task that waits for
- * room. */
+/* Drops the nodes that explain_away_look() noted if even with their free places the task would not
+ * have all its places. If the task waits for room, its reason names one of the nodes that are left. */
 void explain_away_choose(struct explain_look *look);
 
 /* Another task that has a promised place in the pool, on the first node with such a promise; 0: there is none. */

@@ -16,8 +16,8 @@
 
 struct bounds_above {
     const struct first_bound **at; /* by account_view.index: the task, its amounts; NULL: none */
-    uint32_t *
-        waiting; /* by account_view.index: how many projects below the account have a task that waits for its quota */
+    /* by account_view.index: how many projects below the account have a task that waits for the account's quota */
+    uint32_t *waiting;
     uint32_t count;
 };
 

@@ -41,9 +41,10 @@ struct hold {
     account_id last; /* the project of the newest holder of the state */
     struct holder_row at[RESERVATIONS_MAX]; /* in the order in which places are kept */
     uint32_t count;
-    uint32_t kept;                                /* the places of so many holders are chosen */
-    const struct task *blocked[HOLD_BLOCKED_MAX]; /* NULL: hold.c has dealt with the task */
-    uint32_t blocked_account[HOLD_BLOCKED_MAX];   /* the id of the task's project */
+    uint32_t kept; /* the places of so many holders are chosen */
+    /* the tasks that hold_note() noted; NULL: hold.c has dealt with the task */
+    const struct task *blocked[HOLD_BLOCKED_MAX];
+    uint32_t blocked_account[HOLD_BLOCKED_MAX]; /* the id of the task's project */
     uint32_t blocked_count;
     bool denied;     /* a waiting task would fit the kept places */
     bool turned;     /* a turn begins in this pass */

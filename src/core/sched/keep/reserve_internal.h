@@ -84,6 +84,6 @@ struct reserve_chosen {
     uint32_t left; /* instances of the holder that find no place */
 };
 
-/* The best candidates for the holder's instances. With `whole` the list is empty if the candidates do not have places for all
- * instances. */
+/* Chooses the best candidates for the holder's instances. With `whole` the list is empty where the
+ * candidates do not have places for all instances. */
 struct reserve_chosen reserve_choice_make(const struct reserve_choice *choice, bool whole);

@@ -45,7 +45,7 @@ struct account_view {
 void account_allocatable_at(struct account_view *account, uint32_t dim);
 void account_allocatable(struct account_view *account);
 
-/* Sets `account->bound`. The `bound` of the account's parent must be set before. */
+/* Sets `account->bound`. Call for the account's parent first. */
 void account_bound(struct account_view *account);
 
 /* Adds the guarantee of `child` to the sum of guarantees that `parent` has promised to its children. */

@@ -23,7 +23,7 @@ struct remainder {
 struct share_round {
     struct fairshare *siblings;
     size_t count;
-    uint32_t rank; /* only siblings of this rank get something: a band */
+    uint32_t rank; /* the band of this round: only siblings of this rank get something */
     uint32_t k;
     int64_t unit;
     int64_t pot;            /* the surplus when the round began */

@@ -41,8 +41,8 @@ struct level_seat {
 struct level_class {
     uint32_t rank;
     uint32_t weight;
-    struct ranked wants; /* all siblings of the class, sorted by what they want */
-    struct ranked poor;  /* the siblings that want more than `reach`, sorted by age */
+    struct ranked wants; /* all siblings of the class, sorted by what each wants */
+    struct ranked poor;  /* the siblings of the class that want more than `reach`, sorted by age */
     int64_t reach;       /* a sibling that wants at most this amount gets it */
     int64_t gift;        /* what a sibling that wants more than `reach` gets */
     uint64_t oldest;     /* siblings whose order is below this get one unit more */

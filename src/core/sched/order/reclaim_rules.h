@@ -99,8 +99,8 @@ struct vector reclaim_rules_remaining(const struct losses *losses,
 enum reclaim_rule reclaim_rules_take(const struct claimant *claim, struct losses *losses,
                                      const struct account_view *victim, const struct vector *piece);
 
-/* Leaves the piece taken last out of `losses->pieces`: its instances can start again only together with a larger piece, which is lost,
- * too, and is counted. */
+/* Leaves the piece that was taken last out of `losses->pieces`. The instances of this piece can
+ * start again only together with a larger piece, which is lost and counted as well. */
 void reclaim_rules_joined(struct losses *losses);
 
 /* Does the guarantee of `giver` shield this work, while `giver` holds `rest`? The work fits the guarantee beside `rest`. Where `giver`

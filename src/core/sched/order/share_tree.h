@@ -28,8 +28,8 @@ struct share_tree *share_tree_open(const struct core *core, pool_id pool);
 /* The accounts and shares of the share tree. They stay as they are until the tree is opened again. */
 struct shares *share_tree_shares(struct share_tree *tree);
 
-/* What each account holds now, in the order of share_tree_shares(). Instances that are about to leave are counted; places that a task
- * has claimed and not yet got are not. */
+/* Returns what each account holds now, in the order of share_tree_shares(). Instances that are
+ * leaving count. Claims do not count. */
 struct account_view *share_tree_now(struct share_tree *tree);
 
 /* The view of an account; NULL: the account has no work in the pool. */

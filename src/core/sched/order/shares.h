@@ -58,8 +58,10 @@ struct account_view *shares_view(const struct shares *shares, account_id account
 /* The current fair share of an account in one dimension of the pool, by which the pass decides. */
 int64_t shares_of(const struct core *core, account_id account, pool_id pool, uint32_t dim);
 
-/* The fair share of an account as people see it. Shown shares add up. Guarantees may promise more than the pool has, and the demand of
- * a department may be above the limits of its accounts. A department shows at most what the accounts below can use. Where the shares of
- * siblings are together above what their parent, or the pool, has, each of the siblings shows a part in proportion. Costs a look at
- * every account that has work in the pool. */
+/* Returns the fair share of an account as people see it. Shown shares add up, which those of
+ * shares_of() need not do: guarantees may promise more than the pool has, and the demand of a
+ * department may be above the limits of its accounts. A department shows at most what the accounts
+ * below can use. Where siblings together have shares above what their parent, or the pool, has,
+ * each sibling shows a part in proportion. The cost grows with the number of accounts that have
+ * work in the pool. */
 int64_t shares_shown(const struct core *core, account_id account, pool_id pool, uint32_t dim);

@@ -39,11 +39,12 @@ struct turns_line {
     struct turns_line *parent;
     struct turns_entry *heap; /* the lines below that have waiting tasks; NULL: a project */
     uint32_t count;           /* number of lines in `heap` */
-    bool mixed; /* the heap is being filled, and its lines did not come in the order of age */
-    struct queue queue;      /* the waiting tasks of a project */
-    struct turns_line *best; /* the project at or below this line whose turn would be next */
-    struct vector chunk;     /* what the first task of `best` would take next */
-    uint32_t key_stamp;      /* of the kept key that belongs to the chunk; 0: none */
+    bool mixed; /* the heap is being filled, and its lines were not added in the order of age */
+    struct queue queue;      /* the waiting tasks of the project */
+    struct turns_line *best; /* the project at or below this line that has the next turn */
+    struct vector chunk;     /* what the first task of `best` would take at its turn */
+    /* the stamp of the kept key that belongs to the chunk; 0: there is no such key */
+    uint32_t key_stamp;
     struct account_order_kept
         *kept; /* fair-share: the kept key, current while the line is in a heap */
     const struct first_bound *bound; /* the project's first task that a bound holds back */
@@ -58,7 +59,7 @@ struct turns {
     enum pool_policy policy;
     struct shape_notes notes;
     struct turns_line root;
-    struct turns_line **all; /* all lines; lines that have lines below come first */
+    struct turns_line **all; /* all lines; lines with lines below them come first */
     uint32_t all_count;
     uint32_t inner_count;      /* lines that have lines below */
     uint64_t seen;             /* tally->writes when the heaps were last brought up to date */

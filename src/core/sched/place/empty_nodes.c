@@ -48,7 +48,8 @@ static struct empty_node *empty_node_find(const struct empty_nodes *empty_nodes,
     return empty_node;
 }
 
-/* A node that may take work now is empty of its devices that are out of service, too. */
+/* Sets the space of the node as if nothing ran there. Devices out of service count only where nodes
+ * that take no work count, too. */
 static void empty_space(const struct empty_nodes *empty_nodes, const struct node *node,
                         struct space_room *room, struct space *ret)
 {

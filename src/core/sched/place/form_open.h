@@ -14,6 +14,7 @@
 bool form_open(const struct trial *trial, const struct task *task, const uint32_t *indices,
                uint32_t count);
 
-/* Is there a node that would hold one instance if it were empty, and on which `count` instances stay within what the asker's accounts may
- * still take? True for an asker without bounds. False: free room would not help. */
+/* Returns whether some node, if it were empty, would hold one instance, and `count` instances on
+ * that node would stay within what the asker's accounts may still take. True for an asker without
+ * bounds. False: the bounds are why the task waits, so free room would not help. */
 bool form_open_bound(const struct trial *trial, const struct asker *asker, uint32_t count);

@@ -73,8 +73,8 @@ struct keep {
     int64_t end_ms;          /* when the holder starts at the latest */
     int64_t ready_ms;        /* when the node is expected to have room for the holder */
     int64_t planned[3];      /* slots, cpu, memory that the holder will use here */
-    int64_t busy
-        [3]; /* of slots, cpu, memory: planned amount × time for which running instances still use it */
+    /* of slots, cpu, memory: the planned amount × the time for which running instances still use the amount */
+    int64_t busy[3];
     struct space left; /* free beside the holder at its start: others may use this */
     struct space_room room;
 };

@@ -15,10 +15,11 @@
 /* The first node that takes `count` instances of the asker. NULL: there is no such node. */
 const struct node *search_first(struct overlay *overlay, const struct asker *asker, uint32_t count);
 
-/* How many instances of the asker the node takes that takes most, counted up to `max`. */
+/* Returns how many instances of the asker fit the node that takes the most of them, counted up to
+ * `max`. */
 uint32_t search_most(struct overlay *overlay, const struct asker *asker, uint32_t max);
 
-/* How many instances of the asker all nodes together take, counted up to `max`. */
+/* Returns how many instances of the asker fit all nodes together, counted up to `max`. */
 uint32_t search_total(struct overlay *overlay, const struct asker *asker, uint32_t max);
 
 /* The next node by id behind `after` that has exactly `free` free of the request's measure and takes `count` instances. NULL: none of

@@ -35,8 +35,8 @@ static bool asks_part(const struct request *request)
            (request->needs_gpu && request->slots_milli > 0 && request->slots_milli < SLOT_MILLI);
 }
 
-/* A request for parts of devices: does the node have enough devices that other instances share already and that have room for one part
- * more? */
+/* For a request for parts of devices: returns whether the node has enough devices that other
+ * instances share already and that have room for one more part. */
 static bool fits_shared(const struct found *found, const struct request *request)
 {
     const uint32_t wanted = request->share_devices > 0 ? request->share_devices : 1;
@@ -72,8 +72,8 @@ static const struct node *first_shared(struct overlay *overlay, const struct ask
 
 /* ---- nodes without slots ---- */
 
-/* Of the first SEARCH_LEVEL_MAX nodes without slots: the node that takes the instances and comes first by the placement. NULL: none of
- * these nodes takes the instances. */
+/* Looks at the first SEARCH_LEVEL_MAX nodes without slots. Returns the one that takes the instances
+ * and that the placement prefers. NULL: none of these nodes takes the instances. */
 static const struct node *first_without_slots(struct overlay *overlay, const struct asker *asker,
                                               uint32_t count)
 {

@@ -286,7 +286,8 @@ static void note_hand(struct tight_index *index, const struct node *node, node_i
     }
 }
 
-/* Renews the profiles of the nodes that note_hand() left for the next search in this pool. */
+/* Renews the profiles of the nodes that note_hand() left to be renewed at the next search in this
+ * pool. */
 static void waiting_renew(const struct looking *looking)
 {
     struct tight_index *index = looking->index;

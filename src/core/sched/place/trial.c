@@ -188,7 +188,8 @@ static void evict_fact(const struct trial *trial, const struct decision *decisio
     fact->evicted.why = *decision->why;
 }
 
-/* `given`: the ports that the starts of this trial hold. */
+/* Gives the start of instance 0 of a gang a port. `given` has the ports of the trial's earlier
+ * starts, and gets this one. */
 static void port_fact(const struct trial *trial, const struct decision *decision,
                       struct ports_given *given, struct fact *fact)
 {

@@ -224,7 +224,8 @@ static bool leaving_left(struct floor_search *search, const struct task *task, u
                                   &search->payer->allocated, &work);
 }
 
-/* Asks leaving_left() for each instance that earlier decisions of this trial evict. False: one of the answers is no. */
+/* Returns whether leaving_left() is true for each instance that earlier decisions of this trial
+ * evict. */
 static bool evicted_left(struct floor_search *search)
 {
     const struct trial *trial = search->solve->trial;

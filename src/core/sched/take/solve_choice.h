@@ -34,9 +34,9 @@ struct node_search {
     uint32_t count;                   /* of the choices */
     uint32_t
         look_max; /* at most so many nodes are looked at: the length of `choices` and of `seen` */
-    uint32_t refused; /* how many choices are refused */
-    uint64_t more;    /* the sum of `more` over the choices that are not refused */
-    node_id *seen;    /* the nodes looked at */
+    uint32_t refused; /* how many of the choices are refused */
+    uint64_t more;    /* the sum of `more` over all choices that are not refused */
+    node_id *seen;    /* the nodes that were looked at */
     uint32_t seen_count;
     uint64_t *work;
 };

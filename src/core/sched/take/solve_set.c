@@ -443,8 +443,8 @@ static bool set_do(struct solve *solve)
     for (uint32_t i = 0; i < solve->grown_count && done; i++) {
         solve->grown[i].piece->taken |= solve->grown[i].fate != FATE_KEPT;
     }
-    solve->idle_known = solve->idle_known &&
-                        done; /* still true: place_again() has counted the places that it took */
+    /* what is known of idle places is still true, because place_again() has counted the places that it took */
+    solve->idle_known = solve->idle_known && done;
     return done;
 }
 
