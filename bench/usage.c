@@ -1,6 +1,6 @@
 /* usage.c - accounting over a year: fills a store with ended tasks as the server does, then times questions.
  *
- *   usage_bench DIR [TASKS]      DIR must not exist; 10,000,000 tasks take 7 GB and some minutes
+ *   usage_bench DIR [TASKS]      DIR must not exist; 10,000,000 tasks take 8 GB and about ten minutes
  *   usage_bench DIR 0            asks a store that was filled before
  *
  * 500 users in 100 projects, 4 pools, 1,000 nodes; one attempt a task, of up to two days. Each question gets a

@@ -15,6 +15,7 @@
 #include "api/cursors.h"
 #include "api/events.h"
 #include "api/handlers.h"
+#include "api/past.h"
 #include "api/proxy.h"
 #include "api/route.h"
 #include "api/tunnel.h"
@@ -40,6 +41,7 @@ struct api *api_new(const struct api_options *options)
     api->asks = asks_new(api);
     api->uploads = uploads_new(api, options->dir == NULL ? "." : options->dir);
     api->cursors = cursors_new();
+    api->pasts = past_new(api);
     struct error e;
     if (options->dir != NULL && audit_open(options->dir, &api->audit, &e) != ERR_OK) {
         log_error("what administrators do is not recorded", kv_error(&e));
@@ -60,6 +62,7 @@ void api_free(struct api *api)
     uploads_free(api->uploads);
     watches_free(api->watches);
     cursors_free(api->cursors);
+    past_free(api->pasts);
     audit_free(api->audit);
     free(api);
 }

@@ -14,6 +14,7 @@ struct checkup;
 struct asks;
 struct uploads;
 struct cursors;
+struct pasts;
 
 enum { STATUS_CLASSES = 6 };
 
@@ -47,6 +48,7 @@ struct api {
     struct checkup *checkup;
     struct asks *asks;
     struct uploads *uploads;
+    struct pasts *pasts;
     /* the second of the last act that its token did not permit; refused_count counts such acts of that second */
     int64_t refused_second;
     uint32_t refused_count;

@@ -7,6 +7,7 @@
 
 #include "api/api_internal.h"
 #include "api/http_status.h"
+#include "api/past.h"
 #include "api/route.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -56,6 +57,9 @@ void call_keep_free(struct arena *arena)
 
 const struct core *call_core(const struct call *call)
 {
+    if (call->past != NULL) {
+        return call->past;
+    }
     const struct core *core = call->api->o.host->core(call->api->o.host->ctx);
     must(core != NULL);
     return core;
@@ -63,7 +67,7 @@ const struct core *call_core(const struct call *call)
 
 int64_t call_now_ms(const struct call *call)
 {
-    return call->api->o.host->now_ms(call->api->o.host->ctx);
+    return call->past != NULL ? call->past_ms : call->api->o.host->now_ms(call->api->o.host->ctx);
 }
 
 void call_json(struct call *call, struct json_out *j)
@@ -79,6 +83,7 @@ void call_done(struct call *call)
     buf_done(&call->out);
     call_keep_free(call->kept);
     call->kept = NULL;
+    core_free(steal(call->past));
 }
 
 /* Records the act of the call. Call before the act is answered. A dry run changes nothing and is
@@ -157,6 +162,9 @@ static bool reached(const struct call *call)
 void call_run(struct call *call)
 {
     if (reached(call)) {
+        if (past_awaited(call)) {
+            return;
+        }
         if (call->kept == NULL && route_takes(call->route, "dry_run") &&
             call_query(call, "dry_run") != NULL) {
             call_keep(call);

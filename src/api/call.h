@@ -44,6 +44,8 @@ struct call {
         *trial; /* the change that POST /whatif tries; NULL: the request's own */
     struct arena
         *kept; /* in place of the request's arena, for a dry run that may outlive the request */
+    struct core *past; /* of a read with ?at=TIME: the state of then (past.h); NULL: the present */
+    int64_t past_ms;
     /* Called when the client leaves while the call is parked elsewhere than in `hold`: must forget
      * the call. */
     void (*gone)(struct call *call, void *ctx);

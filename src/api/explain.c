@@ -17,11 +17,15 @@ void explain_show(struct call *call)
     const struct core *core = call_core(call);
     if (query_task(core, id) == NULL) {
         enum task_state outcome = query_task_outcome(core, id);
-        if (outcome == TASK_PENDING) {
+        if (outcome == TASK_PENDING && call->past != NULL) {
+            call_failf(call, ERR_NOT_FOUND, "", "there was no task %llu at that time",
+                       (unsigned long long)id.v);
+        } else if (outcome == TASK_PENDING) {
             call_failf(call, ERR_NOT_FOUND, "", "no task %llu", (unsigned long long)id.v);
         } else {
-            call_failf(call, ERR_CONFLICT, "", "task %llu has ended: it is %s",
-                       (unsigned long long)id.v, names_task_state(outcome));
+            call_failf(call, ERR_CONFLICT, "", "task %llu %s ended: it %s %s",
+                       (unsigned long long)id.v, call->past != NULL ? "had" : "has",
+                       call->past != NULL ? "was" : "is", names_task_state(outcome));
         }
         return;
     }

@@ -152,6 +152,17 @@ static enum err call_patient(struct cli *cli, struct arena *arena, struct http_c
     return r;
 }
 
+/* The path of a read: of the moment of --at where the command has one. */
+static const char *path_at(const struct cli *cli, struct arena *arena, const char *path)
+{
+    char at[TEXT_TIME_MAX];
+    if (cli->at_ms == 0) {
+        return arena_fmt(arena, "/api/v1%s", path);
+    }
+    text_time(cli->at_ms, at);
+    return arena_fmt(arena, "/api/v1%s%sat=%s", path, strchr(path, '?') == NULL ? "?" : "&", at);
+}
+
 enum err api_get(struct cli *cli, struct arena *arena, const char *path, struct api_reply *ret,
                  struct error *e)
 {
@@ -161,7 +172,7 @@ enum err api_get(struct cli *cli, struct arena *arena, const char *path, struct 
     }
     struct http_call call = {
         .method = "GET",
-        .path = arena_fmt(arena, "/api/v1%s", path),
+        .path = path_at(cli, arena, path),
         .timeout_ms = CALL_TIMEOUT_MS,
         .retry_ms = args_duration(&cli->args, "retry", 0),
     };

@@ -16,7 +16,7 @@ struct api_reply {
 /* Finds the login and makes the client. ERR_UNREACHABLE: there is no login. */
 must_use enum err api_open(struct cli *cli, struct error *e);
 
-/* GET /api/v1<path>. Fails at once when the server cannot be reached. */
+/* GET /api/v1<path>, of the moment of --at where there is one. Fails at once when the server cannot be reached. */
 must_use enum err api_get(struct cli *cli, struct arena *arena, const char *path,
                           struct api_reply *ret, struct error *e);
 

@@ -8,6 +8,7 @@
 #include "cli/help.h"
 #include "base/suggest.h"
 #include "io/http_client.h"
+#include "cli/text.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -136,11 +137,28 @@ static int unknown_command(int argc, char *const *argv, int words)
     return code;
 }
 
+/* Reads --at of commands that have it. */
+static enum err moment_read(struct cli *cli, struct error *e)
+{
+    const bool known = command_flag(cli->args.command, "at", strlen("at"), 0) != NULL;
+    const char *text = known ? args_text(&cli->args, "at") : NULL;
+    if (text == NULL) {
+        return ERR_OK;
+    }
+    if (command_flag(cli->args.command, "watch", strlen("watch"), 0) != NULL &&
+        args_has(&cli->args, "watch")) {
+        return fail(e, ERR_USAGE,
+                    "--at shows one moment of the past, and --watch what changes now");
+    }
+    return text_moment_flag("at", text, &cli->at_ms, e);
+}
+
 static int command_run(const struct command *command, int argc, char *const *argv)
 {
     struct cli cli = {0};
     struct error e;
     enum err r = args_parse(command, argc, argv, &cli.args, &e);
+    r = r == ERR_OK ? moment_read(&cli, &e) : r;
     if (r != ERR_OK) {
         args_done(&cli.args);
         return usage_fail(&e);

@@ -26,8 +26,11 @@ static void table_say(struct cli *cli, const struct doc *answer)
     for (const struct doc *d = list != NULL ? list->first : NULL; d != NULL; d = d->next) {
         vec_push(&items, d);
     }
-    const struct list_table_view view = {
-        .items = items.at, .count = items.count, .width = cli->width, .colour = cli->colour};
+    const struct list_table_view view = {.items = items.at,
+                                         .count = items.count,
+                                         .width = cli->width,
+                                         .colour = cli->colour,
+                                         .now_ms = context_now_ms(cli)};
     struct buf out;
     buf_init(&out, TABLE_MAX);
     list_table_put(&view, shown, CONFIG_COLUMNS, &out);

@@ -363,6 +363,7 @@ static void attempts_show(const struct cli *cli, const struct doc *doc)
                                          .count = items.count,
                                          .width = wide ? 0 : cli->width,
                                          .colour = cli->colour,
+                                         .now_ms = context_now_ms(cli),
                                          .wide = wide};
     struct buf out;
     buf_init(&out, TABLE_MAX);

@@ -173,6 +173,7 @@ static void table_write(struct cli *cli, struct buf *out, const struct doc *answ
                                          .count = items.count,
                                          .width = args_has(&cli->args, "wide") ? 0 : cli->width,
                                          .colour = cli->colour,
+                                         .now_ms = context_now_ms(cli),
                                          .wide = args_has(&cli->args, "wide")};
     list_table_put(&view, shown, count, out);
     vec_done(&items);

@@ -272,13 +272,12 @@ static void blockers_say(struct buf *out, const struct doc *near, const struct d
 
 static void explain_more(const struct cli *cli, const struct doc *doc)
 {
-    (void)cli;
     struct buf out;
     buf_init(&out, LINE_BYTES_MAX);
     placed_say(&out, doc);
     const struct doc *near = item_at(doc, "nearest");
     const struct doc *hints = item_at(doc, "suggestions");
-    fallback_text_explain(&out, doc, text_now_ms());
+    fallback_text_explain(&out, doc, context_now_ms(cli));
     buf_add_str(&out, near != NULL && near->count > 0 ? "\nnearest nodes\n" : "");
     for (const struct doc *d = near == NULL ? NULL : near->first; d != NULL; d = d->next) {
         buf_addf(&out, "  %s: ", item_text(d, "node"));
@@ -304,6 +303,11 @@ int cmd_view_explain(struct cli *cli)
         (void)fail(&e, ERR_USAGE,
                    "give a task, a node or a pool, or a task file: weir explain 12, "
                    "weir explain -f task.yaml");
+        return context_fail(cli, &e);
+    }
+    if (cli->args.word_count == 0 && cli->at_ms != 0) {
+        (void)fail(&e, ERR_USAGE,
+                   "a task file is tried now: --at goes with a task, a node or a pool");
         return context_fail(cli, &e);
     }
     if (cli->args.word_count == 0) {

@@ -437,8 +437,8 @@ const struct command commands_self[] = {
              "reason with\n"
              "its first task.",
      .examples = "weir explain 12\nweir explain n3\nweir explain v100 --json\nweir explain -f "
-                 "task.yaml",
-     .groups = {flags_explain, flags_show},
+                 "task.yaml\nweir explain 12 --at 2h\nweir explain 12 --at 2026-11-15T03:00:00Z",
+     .groups = {flags_explain, flags_at, flags_show},
      .args_min = 0,
      .args_max = 1,
      .complete = COMPLETE_PLACES,
@@ -460,8 +460,8 @@ const struct command commands_self[] = {
     {.name = "queue",
      .args = "[flags]",
      .help = "the waiting tasks of each pool in order, and why they wait",
-     .examples = "weir queue\nweir queue --pool gpu --watch",
-     .groups = {flags_list, flags_queue},
+     .examples = "weir queue\nweir queue --pool gpu --watch\nweir queue --at 2h",
+     .groups = {flags_list, flags_queue, flags_at},
      .run = cmd_view_queue},
     {.name = "events",
      .args = "[flags]",

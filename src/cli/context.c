@@ -21,6 +21,11 @@ enum {
     REPORT_INDENT = 2,
 };
 
+int64_t context_now_ms(const struct cli *cli)
+{
+    return cli->at_ms != 0 ? cli->at_ms : text_now_ms();
+}
+
 int context_exit_of(enum err code)
 {
     switch (code) {

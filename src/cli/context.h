@@ -39,11 +39,15 @@ struct cli {
     size_t height;
     struct login login;
     struct http_client *client; /* made by the first call */
+    int64_t at_ms;              /* --at: the moment that is shown; 0: now */
     bool watched; /* a wait_line says when the server is lost: other code is silent about it */
 };
 
 /* Tells how the program was called (argv[0]), so that messages propose what can be typed. */
 void context_called(const char *program);
+
+/* The moment that is shown: that of --at, else now. Ages and spans are counted to it. */
+int64_t context_now_ms(const struct cli *cli);
 
 /* Returns the exit status for an error code. */
 int context_exit_of(enum err code);

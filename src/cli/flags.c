@@ -33,6 +33,12 @@ const struct flag flags_list[] = {
     {0},
 };
 
+const struct flag flags_at[] = {
+    {"at", 0, FLAG_TEXT, "TIME",
+     "as it was then: a duration ago (10m), a day or a time; not with --watch", COMPLETE_NONE, NULL},
+    {0},
+};
+
 const struct flag flags_show[] = {
     FLAG_OF(OPTIONAL, "json", 0, "lines", "print the API's object", NONE, "lines,array")
     FLAG(BOOL, "watch", 'w', NULL, "show the object again whenever it changes")

@@ -7,6 +7,7 @@
 extern const struct flag flags_json[];    /* --json */
 extern const struct flag flags_list[];    /* flags of every list */
 extern const struct flag flags_show[];    /* flags of every `show` */
+extern const struct flag flags_at[];      /* --at of commands that can show an earlier moment */
 extern const struct flag flags_yes[];     /* --yes */
 extern const struct flag flags_dry_run[]; /* --dry-run of commands that change something */
 extern const struct flag flags_asks[];    /* the request of an instance */

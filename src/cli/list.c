@@ -215,6 +215,7 @@ static void items_table(const struct item_list *list, const struct items *items,
         .count = rows_max != 0 && rows_max < items->at.count ? rows_max : items->at.count,
         .width = list->wide ? 0 : list->cli->width,
         .colour = list->cli->colour,
+        .now_ms = context_now_ms(list->cli),
         .wide = list->wide,
         .fixed = args_has(&list->cli->args, "columns"),
     };

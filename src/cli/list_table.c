@@ -44,11 +44,10 @@ static struct text_table *table_fill(const struct list_table_view *view,
     }
     struct buf cell;
     buf_init(&cell, TABLE_CELL_MAX);
-    int64_t now_ms = text_now_ms();
     for (size_t i = 0; i < view->count; i++) {
         for (size_t c = 0; c < columns->count; c++) {
             buf_clear(&cell);
-            cells_text(&cell, columns->at[c], view->items[i], view->wide, now_ms);
+            cells_text(&cell, columns->at[c], view->items[i], view->wide, view->now_ms);
             enum table_colour colour = columns->at[c]->kind == COLUMN_STATE
                                            ? cells_state_colour(buf_text(&cell))
                                            : COLOUR_NONE;

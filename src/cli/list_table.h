@@ -11,8 +11,9 @@ struct list_table_view {
     size_t count;
     size_t width; /* 0: no terminal */
     bool colour;
-    bool wide;  /* absolute times */
-    bool fixed; /* the person named the columns: all are shown */
+    int64_t now_ms; /* ages are counted to this moment */
+    bool wide;      /* absolute times */
+    bool fixed;     /* the person named the columns: all are shown */
 };
 
 struct list_table {

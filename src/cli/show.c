@@ -53,7 +53,7 @@ void show_fields(const struct cli *cli, const struct list_column *fields, const 
     buf_init(&out, SHOW_MAX);
     buf_init(&raw, SHOW_MAX);
     buf_init(&shown, SHOW_MAX);
-    int64_t now_ms = text_now_ms();
+    int64_t now_ms = context_now_ms(cli);
     size_t width = label_width(fields);
     bool wide = args_has(&cli->args, "wide");
     for (const struct list_column *f = fields; f->name != NULL; f++) {

@@ -30,9 +30,9 @@ enum err task_query_moment(struct cli *cli, const char *name, const char **query
     if (text == NULL) {
         return ERR_OK;
     }
-    if (!text_moment(str_of(text), text_now_ms(), &at_ms)) {
-        return fail(e, ERR_USAGE,
-                    "--%s is '%.60s'; 2h, 2026-11-15 or 2026-11-15T12:00:00Z would do", name, text);
+    enum err r = text_moment_flag(name, text, &at_ms, e);
+    if (r != ERR_OK) {
+        return r;
     }
     char time[TEXT_TIME_MAX];
     text_time(at_ms, time);

@@ -156,6 +156,15 @@ bool text_moment(struct str text, int64_t now_ms, int64_t *ret_ms)
     return true;
 }
 
+enum err text_moment_flag(const char *flag, const char *text, int64_t *ret_ms, struct error *e)
+{
+    return text_moment(str_of(text), text_now_ms(), ret_ms)
+               ? ERR_OK
+               : fail(e, ERR_USAGE,
+                      "--%s is '%.60s'; 2h, 2026-11-15 or 2026-11-15T12:00:00Z would do", flag,
+                      text);
+}
+
 void text_time(int64_t ms, char *out)
 {
     time_t s = (time_t)(ms / 1000);

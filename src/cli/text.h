@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/buf.h"
+#include "base/fail.h"
 #include "base/str.h"
 
 #include <stdbool.h>
@@ -33,6 +34,10 @@ bool text_time_parse(struct str text, int64_t *ret_ms);
 /* Parses "5", "5s" or "2h" (ago), a day such as 2026-11-15 (its begin, UTC), or an absolute time, to
  * milliseconds since 1970; for --since. */
 bool text_moment(struct str text, int64_t now_ms, int64_t *ret_ms);
+
+/* The same for the value of --flag. ERR_USAGE names the flag and what would do. */
+must_use enum err text_moment_flag(const char *flag, const char *text, int64_t *ret_ms,
+                                   struct error *e);
 
 /* Writes "2026-11-15T12:00:00.000Z" into `out` of TEXT_TIME_MAX bytes. */
 enum { TEXT_TIME_MAX = 32 };

@@ -3,30 +3,8 @@
  * since an older snapshot are kept. SPDX-License-Identifier: Apache-2.0 */
 #include "server/recover.h"
 
+#include "api/replay.h"
 #include "base/log.h"
-
-struct replay {
-    struct core *core;
-    struct arena arena;
-    uint64_t count;
-};
-
-static enum err replay_fact(void *ctx, const struct store_fact *stored, struct error *e)
-{
-    struct replay *replay = ctx;
-    if (stored->seq != query_seq(replay->core) + 1) {
-        return fail(e, ERR_CORRUPT, "fact %llu follows fact %llu", (unsigned long long)stored->seq,
-                    (unsigned long long)query_seq(replay->core));
-    }
-    struct fact fact;
-    arena_clear(&replay->arena);
-    if (fact_decode(stored->body, &replay->arena, &fact, e) != ERR_OK) {
-        return fail_in(e, "fact %llu", (unsigned long long)stored->seq);
-    }
-    core_apply(replay->core, &fact);
-    replay->count++;
-    return ERR_OK;
-}
 
 /* The state of the newest snapshot below `before`; an empty state and *ret_seq 0 when there is
  * none. ERR_CORRUPT: the snapshot *ret_seq cannot be used. */

@@ -31,6 +31,9 @@ enum { STORE_SEGMENT_FORMAT = 1, STORE_SNAPSHOT_FORMAT = 1, STORE_ACK_FORMAT = 1
 /* The newest schema of the database that this program knows. */
 int store_schema_version(void);
 #define STORE_SNAPSHOT_BYTES_MAX (UINT64_C(4) << 30)
+/* Older snapshots that are kept for reads of earlier moments are about so many facts apart, and take so many bytes together. */
+#define STORE_PAST_GAP UINT64_C(50000)
+#define STORE_PAST_BYTES_MAX (UINT64_C(1) << 30)
 #define STORE_LOG_OFFSET_MAX (UINT64_C(1) << 53) /* largest end of one stream of an attempt */
 
 struct store_options {
@@ -154,7 +157,8 @@ must_use enum err store_facts_after(struct store *store, uint64_t seq, store_fac
 
 /* Writes a snapshot file beside the database: temporary name, flush, rename, flush of the
  * directory. Any thread may call it. Then the store thread calls store_prune_snapshot_taken(),
- * which records the snapshot and removes all but the two newest. ERR_CONFLICT: the snapshot's facts
+ * which records the snapshot, and of the snapshots that are older than the two newest it leaves as many
+ * as a way back needs (STORE_PAST_GAP). ERR_CONFLICT: the snapshot's facts
  * were never stored, and its file was removed. */
 must_use enum err store_snapshot_write(const char *dir, uint64_t seq, struct str bytes,
                                        struct error *e);
@@ -212,6 +216,17 @@ must_use enum err store_history_list(struct store_reader *reader,
  * facts behind `after` were removed. */
 must_use enum err store_reader_facts(struct store_reader *reader, uint64_t after, size_t limit,
                                      store_fact_fn fn, void *ctx, struct error *e);
+
+/* The newest fact that was decided at or before the moment. *ret_seq 0: no fact of that time is kept; *ret_from_ms is the time of
+ * the first fact that is (INT64_MAX: there is none). */
+must_use enum err store_past_moment(struct store_reader *reader, int64_t at_ms, uint64_t *ret_seq,
+                                    int64_t *ret_from_ms, struct error *e);
+
+/* Loads the newest snapshot of fact `seq` or an earlier one into `arena`. *ret_seq 0: there is none. Fails where the file is
+ * damaged, or was removed meanwhile (ERR_NOT_FOUND). */
+must_use enum err store_past_snapshot(struct store_reader *reader, uint64_t seq,
+                                      struct arena *arena, uint64_t *ret_seq, struct str *ret,
+                                      struct error *e);
 
 /* A piece of a task's output. store_reader_logs() gives the pieces in order of arrival, from chunk
  * number `after` on, at most `bytes_max` bytes in all. */

@@ -40,9 +40,9 @@ FILES = {
         "tasks.csv": "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec\na,4000,8192,1,500,\nb,8000,8192,2,1000,\n",
     },
 }
-# Pages whose commands tests of their own type: test_first_steps.py, tests/cli/test_dry_run.py, test_node_pages.py,
+# Pages whose commands tests of their own type: test_first_steps.py, tests/cli/test_dry_run.py, tests/cli/test_past.py, test_node_pages.py,
 # tests/clients/test_from_qarnot_page.py.
-TYPED_ELSEWHERE = {"from-qarnot.md", "first-steps.md", "dry-run.md", "containers.md", "files.md", "interactive.md"}
+TYPED_ELSEWHERE = {"from-qarnot.md", "first-steps.md", "dry-run.md", "containers.md", "files.md", "interactive.md", "past.md"}
 # The commands that a page describes from inside a task.
 IN_A_TASK = {"checkpoints.md"}
 

@@ -9,6 +9,9 @@
 /* The statements, prepared once at open. store_reader.c has their texts. */
 enum read_stmt {
     READ_FACT_FIRST,
+    READ_FACT_LAST,
+    READ_FACT_TIME,
+    READ_SNAPSHOT_CRC,
     READ_FACT_PAGE,
     READ_HISTORY_GET,
     READ_HISTORY_ALL,

@@ -90,7 +90,9 @@ static const char *const stmt_sql[STMT_COUNT] = {
     [STMT_SNAPSHOT_SECOND] =
         "SELECT seq FROM snapshot WHERE " SUM_SNAPSHOT " ORDER BY seq DESC LIMIT 1 OFFSET 1",
     [STMT_SNAPSHOT_CRC] = "SELECT crc FROM snapshot WHERE seq = ?1 AND " SUM_SNAPSHOT,
-    [STMT_SNAPSHOT_DELETE] = "DELETE FROM snapshot WHERE seq < ?1",
+    [STMT_SNAPSHOT_OLDER] = "SELECT seq, bytes, (" SUM_SNAPSHOT ") IS 1 FROM snapshot "
+                            "WHERE seq < ?1 ORDER BY seq DESC",
+    [STMT_SNAPSHOT_DELETE] = "DELETE FROM snapshot WHERE seq = ?1",
     [STMT_TOKEN_PUT] = "INSERT OR REPLACE INTO token "
                        "(hash, id, scope, name, created_ms, expires_ms, uses, pool, node, machine, "
                        "sum) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, "

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "store/datadir.h"
 #include "store/logstore.h"
 #include "store/sqlite/ack.h"
 #include "store/sqlite/db.h"
@@ -49,6 +50,7 @@ enum stmt {
     STMT_SNAPSHOT_PUT,
     STMT_SNAPSHOT_SECOND,
     STMT_SNAPSHOT_CRC,
+    STMT_SNAPSHOT_OLDER,
     STMT_SNAPSHOT_DELETE,
     STMT_TOKEN_PUT,
     STMT_TOKEN_DELETE,
@@ -157,6 +159,11 @@ must_use enum err store_commit_logs(struct store *store, const struct store_log 
 /* store_usage.c: counts the uses of a batch in the open transaction. */
 must_use enum err store_usage_put(struct store *store, const struct store_use *uses, size_t count,
                                   struct error *e);
+
+/* Forgets the rows of snapshots older than `second`, but for those that a way back to earlier moments needs: their numbers are
+ * added to `ret_kept`. Runs in the caller's transaction. */
+must_use enum err store_past_thin(struct store *store, uint64_t second,
+                                  struct datadir_numbers *ret_kept, struct error *e);
 
 /* Removes pieces of the days before `before_ms` and sums of days beyond STORE_USAGE_KEEP_DAYS, within
  * *budget rows. */

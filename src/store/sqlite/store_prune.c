@@ -1,8 +1,8 @@
 /* store_prune.c - retention: removes old snapshots, facts, ended tasks and log segments, with
  * bounded work per call.
  *
- * Holds (see README.md): S4 the two newest snapshots stay, with every fact behind the older one. A
- * row is removed before the file that it names. No file is removed while a backup or check reads
+ * Holds (see README.md): S4 the two newest snapshots stay, with every fact behind the older one; which older ones
+ * stay, says store_past.c. A row is removed before the file that it names. No file is removed while a backup or check reads
  * files. SPDX-License-Identifier: Apache-2.0 */
 #include "store/sqlite/store_internal.h"
 
@@ -29,11 +29,12 @@ static enum err second_snapshot(struct store *store, uint64_t *ret_seq, struct e
     return r;
 }
 
+/* Records the snapshot and forgets older ones. *ret_keep: the older one of the two newest; *ret_older: older ones that stay. */
 static enum err snapshot_record(struct store *store, uint64_t seq, uint64_t bytes, uint32_t crc,
-                                uint64_t *ret_keep, struct error *e)
+                                uint64_t *ret_keep, struct datadir_numbers *ret_older,
+                                struct error *e)
 {
     sqlite3_stmt *put = store->stmt[STMT_SNAPSHOT_PUT];
-    sqlite3_stmt *delete = store->stmt[STMT_SNAPSHOT_DELETE];
     enum err r = db_run(store->stmt[STMT_BEGIN], "begin a transaction", e);
     if (r == ERR_OK) {
         db_bind_u64(put, 1, seq);
@@ -45,14 +46,24 @@ static enum err snapshot_record(struct store *store, uint64_t seq, uint64_t byte
         r = second_snapshot(store, ret_keep, e);
     }
     if (r == ERR_OK) {
-        db_bind_u64(delete, 1, *ret_keep);
-        r = db_run(delete, "forget old snapshots", e);
+        r = store_past_thin(store, *ret_keep, ret_older, e);
     }
     return r == ERR_OK ? db_run(store->stmt[STMT_COMMIT], "commit", e) : r;
 }
 
+static bool number_among(const struct datadir_numbers *numbers, uint64_t number)
+{
+    for (size_t i = 0; i < numbers->count; i++) {
+        if (numbers->at[i] == number) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Best effort: a file that stays is removed after the next snapshot. */
-static void snapshots_remove(struct store *store, uint64_t keep)
+static void snapshots_remove(struct store *store, uint64_t keep,
+                             const struct datadir_numbers *older)
 {
     struct datadir_numbers numbers;
     if (!datadir_removal_begin(store->lock_fd)) {
@@ -61,7 +72,9 @@ static void snapshots_remove(struct store *store, uint64_t keep)
     if (datadir_list(store->dir, "snapshot", ".snap", &numbers, NULL) == ERR_OK) {
         for (size_t i = 0; i < numbers.count && numbers.at[i] < keep; i++) {
             struct path path = datadir_snapshot(store->dir, numbers.at[i]);
-            (void)unlink(path.text);
+            if (!number_among(older, numbers.at[i])) {
+                (void)unlink(path.text);
+            }
         }
         vec_done(&numbers);
     }
@@ -88,14 +101,16 @@ enum err store_prune_snapshot_taken(struct store *store, uint64_t seq, struct er
                     store->last_seq);
     }
     uint64_t keep;
-    r = snapshot_record(store, seq, bytes, crc, &keep, e);
-    if (r != ERR_OK) {
+    struct datadir_numbers older = {0};
+    r = snapshot_record(store, seq, bytes, crc, &keep, &older, e);
+    if (r == ERR_OK) {
+        store_commit_note(store);
+        snapshots_remove(store, keep, &older);
+    } else {
         store_commit_undo(store);
-        return r;
     }
-    store_commit_note(store);
-    snapshots_remove(store, keep);
-    return ERR_OK;
+    vec_done(&older);
+    return r;
 }
 
 static enum err segment_take(struct store *store, uint64_t segment, uint64_t chunks,

@@ -32,6 +32,9 @@
 /* INDEXED BY makes a statement fail rather than scan. The unit tests look at each plan. */
 static const char *const read_sql[READ_STMT_COUNT] = {
     [READ_FACT_FIRST] = "SELECT min(seq) FROM fact",
+    [READ_FACT_LAST] = "SELECT max(seq) FROM fact",
+    [READ_FACT_TIME] = "SELECT time_ms FROM fact WHERE seq = ?1",
+    [READ_SNAPSHOT_CRC] = "SELECT crc FROM snapshot WHERE seq = ?1 AND " SUM_SNAPSHOT,
     [READ_FACT_PAGE] = "SELECT seq, time_ms, type, body, sum FROM fact WHERE seq > ?1 "
                        "ORDER BY seq LIMIT ?2",
     [READ_HISTORY_GET] = HISTORY_COLUMNS "FROM history WHERE task = ?1",
