@@ -80,42 +80,57 @@ static const char *escape_of(unsigned char c)
 static const bool is_plain[256] = {
     [' ' ... '"' - 1] = true, ['"' + 1 ... '\\' - 1] = true, ['\\' + 1 ... 0x7e] = true};
 
-/* Copies eight characters at a time while all eight are plain. Returns how many characters were
- * copied. For a byte below 0x80, the highest bit of one of the five terms is set if the byte is
- * below a blank, a quote, a backslash or DEL. */
-static size_t eights_copy(char *to, struct str text)
+enum { EIGHT = sizeof(uint64_t) };
+
+/* Copies eight characters. Returns false if one of them is not plain. For a byte below 0x80, the
+ * highest bit of one of the five terms is set if the byte is below a blank, a quote, a backslash or
+ * DEL. */
+static bool eight_copy(char *to, const char *from)
 {
     const uint64_t each = 0x0101010101010101U;
+    uint64_t word;
+    memcpy(&word, from, sizeof word);
+    const uint64_t quote = word ^ (each * '"');
+    const uint64_t backslash = word ^ (each * '\\');
+    const uint64_t odd =
+        word | (word - each * ' ') | (quote - each) | (backslash - each) | (word + each);
+    memcpy(to, &word, sizeof word);
+    return (odd & (each * 0x80)) == 0;
+}
+
+/* Copies a text. Returns false if a character is not plain. The last eight characters of a long text are
+ * copied together, and overlap those before. */
+static bool plain_copy(char *to, struct str text)
+{
     size_t i = 0;
-    for (; text.len - i >= sizeof(uint64_t); i += sizeof(uint64_t)) {
-        uint64_t word;
-        memcpy(&word, text.p + i, sizeof word);
-        const uint64_t quote = word ^ (each * '"');
-        const uint64_t backslash = word ^ (each * '\\');
-        const uint64_t odd =
-            word | (word - each * ' ') | (quote - each) | (backslash - each) | (word + each);
-        if ((odd & (each * 0x80)) != 0) {
-            break;
+    if (text.len >= EIGHT) {
+        for (; text.len - i > EIGHT; i += EIGHT) {
+            if (!eight_copy(to + i, text.p + i)) {
+                return false;
+            }
         }
-        memcpy(to + i, &word, sizeof word);
+        return eight_copy(to + text.len - EIGHT, text.p + text.len - EIGHT);
     }
-    return i;
+    for (; i < text.len; i++) {
+        if (!is_plain[(unsigned char)text.p[i]]) {
+            return false;
+        }
+        to[i] = text.p[i];
+    }
+    return true;
 }
 
 /* Writes a text that has only plain characters, which most texts are. False: the text has other
- * characters, or the buffer has no room, and nothing was written. */
+ * characters, or the buffer has no room, and the buffer is as it was. */
 static bool plain_put(struct buf *out, struct str text)
 {
     if (!buf_has_room(out, text.len + 2)) {
         return false;
     }
     char *to = out->data + out->len;
-    size_t i = eights_copy(to + 1, text);
-    for (; i < text.len; i++) {
-        if (!is_plain[(unsigned char)text.p[i]]) {
-            return false;
-        }
-        to[i + 1] = text.p[i];
+    if (!plain_copy(to + 1, text)) {
+        *to = '\0'; /* the buffer ends here as before */
+        return false;
     }
     to[0] = '"';
     to[text.len + 1] = '"';
@@ -360,8 +375,9 @@ static const char *word_put(struct json_out *j, const char *shape)
         len++;
     }
     key_begin(j);
-    quoted(j->out, (struct str){shape, len});
-    buf_add_char(j->out, ':');
+    buf_add_char(j->out, '"');
+    buf_add(j->out, shape, len);
+    buf_add(j->out, "\":", 2);
     return shape + len;
 }
 

@@ -55,7 +55,7 @@ static void numbers_put(char *out, const char *pattern, const int64_t *numbers)
             continue;
         }
         const int count = *pattern - '0';
-        int64_t value = *numbers++;
+        uint32_t value = (uint32_t)*numbers++;
         for (int i = count - 1; i >= 0; i--) {
             out[i] = (char)('0' + value % 10);
             value /= 10;

@@ -201,7 +201,7 @@ void archive_task(const struct core *core, task_id id, struct batch *batch)
     buf_init(&out, ARCHIVE_BYTES_MAX);
     json_out_init(&j, &out);
     task_json_writer_init(&writer, core, &batch->arena);
-    task_json(&writer, &j, task, TASK_JSON_ATTEMPTS);
+    task_json_spec(&writer, &j, task, &spec, TASK_JSON_ATTEMPTS);
     must(!out.full);
     struct store_history row = {
         .task = id.v,

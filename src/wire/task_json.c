@@ -292,13 +292,19 @@ void task_json(struct task_writer *writer, struct json_out *j, const struct task
                unsigned parts)
 {
     struct task_spec spec;
-    bool reasons = (parts & TASK_JSON_REASON) != 0;
     query_task_spec(writer->core, task->id, writer->arena, &spec);
     if ((parts & TASK_JSON_NO_ENV) != 0) {
         spec.env_count = 0;
     }
+    task_json_spec(writer, j, task, &spec, parts);
+}
+
+void task_json_spec(struct task_writer *writer, struct json_out *j, const struct task *task,
+                    const struct task_spec *spec, unsigned parts)
+{
+    const bool reasons = (parts & TASK_JSON_REASON) != 0;
     json_out_put(j, "{id:%lu,state:%s", task->id.v, names_task_state((enum task_state)task->state));
-    asked_json(writer, j, task, &spec, (parts & TASK_JSON_NO_ENV) == 0);
+    asked_json(writer, j, task, spec, (parts & TASK_JSON_NO_ENV) == 0);
     course_json(j, task);
     explain_json_evicted(j, writer->core, task);
     struct reason reason = {.code = REASON_NONE}; /* written as null */
@@ -308,7 +314,7 @@ void task_json(struct task_writer *writer, struct json_out *j, const struct task
     json_out_put(j, "position:%zu,reason:", (uint64_t)(reasons ? position_of(writer, task) : 0));
     reason_text_json(j, writer->core, &reason);
     if ((parts & TASK_JSON_ATTEMPTS) != 0) {
-        attempts_json(writer, j, task, spec.argv_count > 0 ? spec.argv[0] : "",
+        attempts_json(writer, j, task, spec->argv_count > 0 ? spec->argv[0] : "",
                       (parts & TASK_JSON_PLACES) != 0);
     }
     json_out_end(j);

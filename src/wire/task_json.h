@@ -44,6 +44,10 @@ void task_json_writer_init(struct task_writer *writer, const struct core *core,
 void task_json(struct task_writer *writer, struct json_out *j, const struct task *task,
                unsigned parts);
 
+/* The same for a caller that has read the task's spec already. */
+void task_json_spec(struct task_writer *writer, struct json_out *j, const struct task *task,
+                    const struct task_spec *spec, unsigned parts);
+
 /* Writes the newest attempt of an instance as an attempt that has ended. */
 void task_json_attempt_ended(struct task_writer *writer, struct json_out *j,
                              const struct task *task, uint32_t index);

@@ -66,7 +66,7 @@ void apply_task_submitted(struct core *core, const struct fact *fact)
         task->min_count = form_min(fact->task_submitted.form);
         task->by_groups = form_grow_elastic(fact->task_submitted.form);
     }
-    change_task_spec_set(core, task, spec);
+    change_task_spec_set(core, task, spec, fact->task_submitted.spec_bytes);
     instances_add(core, task);
     depends_add(core, task, spec);
     task->shape = change_shape_take(core, task->pool, task_gang_size(task),

@@ -26,7 +26,7 @@ static void spec_edit(struct core *core, struct task *task, const struct task_ed
 {
     query_task_spec(core, task->id, arena, ret);
     object_edit(&task_object, edit->fields, ret, edit->spec);
-    change_task_spec_set(core, task, ret);
+    change_task_spec_set(core, task, ret, (struct str){0});
 }
 
 static void time_limit_edit(struct core *core, struct task *task, int64_t time_limit_ms)

@@ -39,7 +39,7 @@ enum { POSSIBLE_MAX = 16 };
 struct possible {
     pool_id pool;
     uint32_t gang_size;
-    struct request request;
+    const struct request *request; /* of the first task that asked so, in the step's arena */
 };
 
 struct task_submission {
@@ -248,14 +248,14 @@ static enum verdict possible_once(struct task_submission *submit, const struct p
     for (uint32_t i = 0; i < known; i++) {
         const struct possible *entry = &submit->possible[i];
         if (entry->pool.v == pool->id.v && entry->gang_size == gang_size &&
-            memcmp(&entry->request, request, sizeof *request) == 0) {
+            memcmp(entry->request, request, sizeof *request) == 0) {
             return VERDICT_OK;
         }
     }
     enum verdict verdict = decide_submit_possible(submit->step, pool, request, gang_size);
     if (verdict == VERDICT_OK) {
         submit->possible[submit->possible_count++ % POSSIBLE_MAX] =
-            (struct possible){pool->id, gang_size, *request};
+            (struct possible){pool->id, gang_size, request};
     }
     return verdict;
 }

@@ -56,6 +56,40 @@ void object_encode(const struct object *object, const void *spec, struct buf *ou
     codec_put_tags_end(out);
 }
 
+/* Fields of which record_bytes_most() knows no bound are written to `out`. */
+static size_t bytes_most(const struct object *object, const void *spec, struct buf *out)
+{
+    enum { TAG_BYTES_MAX = 2 };
+    size_t most = TAG_BYTES_MAX; /* the end of the tags */
+    for (uint32_t i = 0; i < object->count; i++) {
+        const struct object_field *field = &object->fields[i];
+        size_t bytes = 0;
+        if (field->tag == TAG_NONE) {
+            continue;
+        }
+        if (!record_bytes_most(&field->record, spec, &bytes) &&
+            (field->tag == TAG_HEAD || !object_default(field, spec))) {
+            record_put_field(&field->record, spec, out);
+        }
+        most += TAG_BYTES_MAX + bytes;
+    }
+    return most + out->len;
+}
+
+bool object_fits(const struct object *object, const void *spec, size_t max)
+{
+    struct buf out;
+    buf_init(&out, max);
+    bool fits = bytes_most(object, spec, &out) <= max && !out.full;
+    if (!fits) {
+        buf_clear(&out);
+        object_encode(object, spec, &out);
+        fits = !out.full;
+    }
+    buf_done(&out);
+    return fits;
+}
+
 /* The row with this tag; NULL: there is none. */
 static const struct object_field *tag_find(const struct object *object, uint64_t tag)
 {

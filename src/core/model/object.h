@@ -122,6 +122,9 @@ void object_encode(const struct object *object, const void *spec, struct buf *ou
 void object_decode(const struct object *object, uint32_t heads, struct bytes_reader *in,
                    struct arena *arena, void *spec);
 
+/* Does object_encode() write at most `max` bytes? Most objects are small, and an upper bound says so without writing them. */
+bool object_fits(const struct object *object, const void *spec, size_t max);
+
 /* Is every field within its bounds? False: `*ret_limit` is the field's name and `*ret_max` the bound. Rows of
  * RECORD_OWN are not checked. */
 bool object_bounded(const struct object *object, const void *spec, const char **ret_limit,

@@ -200,6 +200,28 @@ void record_put_field(const struct record_field *field, const void *object, stru
     }
 }
 
+bool record_bytes_most(const struct record_field *field, const void *object, size_t *ret)
+{
+    enum { NUMBER_BYTES_MAX = 10 }; /* of any number, and of a length or count before its bytes */
+    const enum byte_form form = form_of(field);
+    size_t most = NUMBER_BYTES_MAX;
+    if (form == FORM_TEXT) {
+        most += strlen(record_text(field, object));
+    } else if (form == FORM_LIST && record_count(field, object) > 0) {
+        if (field->type != RECORD_TEXTS) {
+            return false;
+        }
+        const char *const *texts = record_list(field, object);
+        for (uint32_t i = 0; i < record_count(field, object); i++) {
+            most += NUMBER_BYTES_MAX + strlen(texts[i]);
+        }
+    } else if (form != FORM_NUMBER && form != FORM_LIST) {
+        return false;
+    }
+    *ret = most;
+    return true;
+}
+
 uint64_t record_high(const struct record_field *field)
 {
     const uint64_t room =
@@ -377,6 +399,9 @@ bool record_bounded(const struct record_field *field, const void *object, const 
                     int64_t *ret_max)
 {
     const int64_t value = record_value(field, object);
+    if (value >= field->low && value <= field->high && field->type != RECORD_TEXTS) {
+        return true; /* nearly always */
+    }
     *ret_limit = field->name;
     *ret_max = value < field->low ? field->low : field->high;
     if (field->high == RECORD_ANY && is_unsigned(field)) {

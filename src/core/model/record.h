@@ -104,6 +104,10 @@ void record_put_field(const struct record_field *field, const void *object, stru
 void record_get_field(const struct record_field *field, struct bytes_reader *in,
                       struct arena *arena, void *object);
 
+/* An upper bound of the bytes that record_put_field() writes, where it is cheap to know: numbers, texts, lists of texts and empty lists.
+ * False: it is not, and `*ret` stays as it is. */
+bool record_bytes_most(const struct record_field *field, const void *object, size_t *ret);
+
 /* Copies one field from one object to another. Lists and texts are borrowed. */
 void record_copy_field(const struct record_field *field, void *to, const void *from);
 

@@ -5,11 +5,9 @@
 #include "base/amount.h"
 #include "core/model/object.h"
 #include "core/model/task_parts.h"
-#include "base/buf.h"
 #include "core/model/form.h"
 #include "core/model/limits.h"
 #include "core/model/pool_zones.h"
-#include "core/model/spec_codec.h"
 
 #include <string.h>
 
@@ -75,15 +73,10 @@ static bool amounts_in_limits(const struct named_amount *amounts, uint32_t count
     return true;
 }
 
-/* The size of a task's spec in bytes, as spec_codec_task_encode() writes it. */
-static int64_t task_spec_bytes(const struct task_spec *spec)
+/* Has a task's spec, as spec_codec_task_encode() writes it, too many bytes? */
+static bool task_spec_too_large(const struct task_spec *spec)
 {
-    struct buf bytes;
-    buf_init(&bytes, TASK_SPEC_BYTES_MAX + 1);
-    spec_codec_task_encode(spec, &bytes);
-    int64_t len = bytes.full ? (int64_t)TASK_SPEC_BYTES_MAX + 1 : (int64_t)bytes.len;
-    buf_done(&bytes);
-    return len;
+    return !object_fits(&task_object, spec, TASK_SPEC_BYTES_MAX);
 }
 
 /* Is the request of each instance within its limits? */
@@ -129,7 +122,9 @@ bool spec_limits_task(const struct task_spec *spec, const char **ret_limit, int6
     return object_bounded(&task_object, spec, ret_limit, ret_max) &&
            BOUNDS_HOLD({"dependencies", spec->depends_count, 0, TASK_DEPENDS_MAX},
                        {"min_instances", spec->min_instances, 0, spec->instances}) &&
-           BOUNDS_HOLD({"task size in bytes", task_spec_bytes(spec), 0, TASK_SPEC_BYTES_MAX}) &&
+           BOUNDS_HOLD({"task size in bytes",
+                        task_spec_too_large(spec) ? (int64_t)TASK_SPEC_BYTES_MAX + 1 : 0, 0,
+                        TASK_SPEC_BYTES_MAX}) &&
            labels_in_limits(spec->node_labels, spec->node_label_count, ret_limit, ret_max) &&
            asks_in_limits(spec, ret_limit, ret_max) &&
            record_table_bounded(&task_parts_fallback, spec, ret_limit, ret_max) &&

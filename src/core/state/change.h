@@ -137,8 +137,10 @@ void change_task_give_up(struct core *core, struct task *task, enum end_cause ca
 /* Sets waiting_from to the lowest index of a waiting instance. No instance before `from` waits. */
 void change_task_waiting_from(const struct core *core, struct task *task, uint32_t from);
 
-/* Sets the blob of the task from a spec, and the members of the row that repeat fields of the spec. */
-void change_task_spec_set(const struct core *core, struct task *task, const struct task_spec *spec);
+/* Sets the blob of the task from a spec, and the members of the row that repeat fields of the spec. `bytes` is the encoded spec; empty: the
+ * function encodes it. */
+void change_task_spec_set(const struct core *core, struct task *task, const struct task_spec *spec,
+                          struct str bytes);
 
 /* One more (one less) task has this request and form. The shape's row is made for the first task and removed
  * with the last task. */

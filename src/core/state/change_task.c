@@ -399,15 +399,20 @@ void change_task_ends_moved(struct core *core, const struct task *task)
     }
 }
 
-void change_task_spec_set(const struct core *core, struct task *task, const struct task_spec *spec)
+void change_task_spec_set(const struct core *core, struct task *task, const struct task_spec *spec,
+                          struct str bytes)
 {
-    struct buf text;
-    buf_init(&text, TASK_SPEC_STORED_MAX);
-    spec_codec_task_encode(spec, &text);
-    must(!text.full);
     blob_unref(task->spec);
-    task->spec = blob_new(text.data, text.len);
-    buf_done(&text);
+    if (bytes.len > 0) {
+        task->spec = blob_new(bytes.p, bytes.len);
+    } else {
+        struct buf text;
+        buf_init(&text, TASK_SPEC_STORED_MAX);
+        spec_codec_task_encode(spec, &text);
+        must(!text.full);
+        task->spec = blob_new(text.data, text.len);
+        buf_done(&text);
+    }
     task->name_hash = lengths_name_hash(spec->name != NULL ? spec->name : "");
     task->network = query_network_said(core, spec->network);
     task->kind = (uint8_t)spec->kind;

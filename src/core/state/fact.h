@@ -127,6 +127,8 @@ struct fact {
             /* of a gang with topology or groups, with requests resolved; or NULL */
             const struct form *form;
             const struct task_spec *spec;
+            /* of a fact that was read: the bytes of `spec`, which has exactly one encoding. Otherwise empty */
+            struct str spec_bytes;
         } task_submitted;
         struct {
             uint8_t key[16];

@@ -104,8 +104,13 @@ static void submission_get(struct bytes_reader *in, struct arena *arena, void *r
     const bool has_form = fact->version > 3 && codec_get_bool(in);
     fact->task_submitted.form = has_form ? form_decode(in, arena, RESOURCES_MAX) : NULL;
     struct task_spec *spec = arena_new(arena, struct task_spec, 1);
+    const char *bytes = (const char *)in->p;
     spec_codec_task_decode(in, arena, spec);
     fact->task_submitted.spec = spec;
+    if (!in->bad && !in->plain) {
+        const size_t len = (size_t)((const char *)in->p - bytes);
+        fact->task_submitted.spec_bytes = (struct str){arena_dup(arena, bytes, len), len};
+    }
     if (!in->bad && !form_fits(fact->task_submitted.form, spec)) {
         codec_bad(in);
     }

@@ -326,7 +326,8 @@ static bool task_spec_get(struct state_reader *r, struct task *task, struct task
     if (!bytes_reader_ok(&in)) {
         return false;
     }
-    change_task_spec_set(r->core, task, ret); /* the blob in the form of the newest version */
+    change_task_spec_set(r->core, task, ret,
+                         (struct str){0}); /* the blob in the form of the newest version */
     task->instance_count = ret->instances;
     task->min_count = ret->gang && ret->min_instances > 0 ? ret->min_instances : ret->instances;
     return true;
@@ -344,7 +345,7 @@ static bool edits_settled(const struct state_reader *r, struct task *task, struc
     spec->max_retries = task->max_retries;
     spec->time_limit_ms = task->time_limit_ms;
     spec->grace_ms = task->grace_ms;
-    change_task_spec_set(r->core, task, spec);
+    change_task_spec_set(r->core, task, spec, (struct str){0});
     return r->version < STATE_VERSION_GROWTH;
 }
 

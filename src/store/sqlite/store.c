@@ -36,7 +36,7 @@ static const char *const stmt_sql[STMT_COUNT] = {
     [STMT_FACT_PAGE] = "SELECT seq, time_ms, type, body, sum FROM fact WHERE seq > ?1 "
                        "ORDER BY seq LIMIT ?2",
     [STMT_FACT_PRUNE] = "DELETE FROM fact WHERE seq <= ?1",
-    [STMT_HISTORY_PUT] = "INSERT OR REPLACE INTO history (task, submitted_ms, ended_ms, state, "
+    [STMT_HISTORY_PUT] = "INSERT INTO history (task, submitted_ms, ended_ms, state, "
                          "kind, pool, user, project, name, json, sum) "
                          "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
     [STMT_HISTORY_OLDEST] = "SELECT task FROM history INDEXED BY history_ended "

@@ -34,6 +34,20 @@ static enum err facts_put(struct store *store, const struct store_fact *facts, s
     return ERR_OK;
 }
 
+/* Runs STMT_HISTORY_PUT. After a restore to an earlier point the table may have a row of the task already, which is then replaced. INSERT OR
+ * REPLACE would do the same, but SQLite then copies each page that any row changes, and the database has six indexes. */
+static enum err history_run(struct store *store, uint64_t task, struct error *e)
+{
+    sqlite3_stmt *put = store->stmt[STMT_HISTORY_PUT];
+    enum err r = db_run(put, "store an ended task", e);
+    if (r != ERR_INVALID) {
+        return r;
+    }
+    db_bind_u64(store->stmt[STMT_HISTORY_DELETE], 1, task);
+    r = db_run(store->stmt[STMT_HISTORY_DELETE], "replace an ended task", e);
+    return r == ERR_OK ? db_run(put, "store an ended task", e) : r;
+}
+
 static enum err history_put(struct store *store, const struct store_history *rows, size_t count,
                             struct error *e)
 {
@@ -53,7 +67,7 @@ static enum err history_put(struct store *store, const struct store_history *row
         sum_row_text(&bound, row->name);
         sum_row_blob(&bound, row->json);
         sum_row_end(&bound);
-        enum err r = db_run(stmt, "store an ended task", e);
+        enum err r = history_run(store, row->task, e);
         if (r != ERR_OK) {
             return fail_in(e, "task %" PRIu64, row->task);
         }

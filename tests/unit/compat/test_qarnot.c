@@ -24,7 +24,7 @@ static const struct doc *parse(struct rig *rig, const char *text)
 {
     struct doc *doc;
     struct error e;
-    assert_int_equal(doc_json_parse(&rig->arena, str_of(text), &doc, &e), ERR_OK);
+    assert_int_equal(doc_json_parse(&rig->kept, str_of(text), &doc, &e), ERR_OK);
     return doc;
 }
 
@@ -132,7 +132,7 @@ static void a_task_goes_there_and_back(void **state)
              "\"constants\":[{\"key\":\"DOCKER_CMD\",\"value\":\"echo\"},{\"key\":\"A\",\"value\":"
              "\"b\"},{\"key\":\"PATH\",\"value\":\"/evil\"},{\"key\":\"WEIR_X\",\"value\":\"1\"}],"
              "\"retrySettings\":{\"maxPerInstanceRetries\":2}}");
-    assert_int_equal(qarnot_spec_task(rig->core, body, false, &rig->arena, &spec, &e), ERR_OK);
+    assert_int_equal(qarnot_spec_task(rig->core, body, false, &rig->kept, &spec, &e), ERR_OK);
     assert_int_equal(spec.instances, 3);
     assert_int_equal(spec.max_retries, 2);
     assert_true(has_env(&spec, "A=b") && has_env(&spec, "DOCKER_CMD=echo"));

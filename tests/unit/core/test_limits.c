@@ -3,6 +3,7 @@
 #include "core_rig.h"
 
 #include "base/amount.h"
+#include "core/model/object.h"
 #include "core/model/reason.h"
 
 #include <stdlib.h>
@@ -387,10 +388,40 @@ static void a_limit_is_taken_and_one_beyond_is_refused(void **state)
     rig_done(&rig);
 }
 
+/* The bound that spares most tasks the writing must never say yes where the bytes say no. */
+static void a_spec_fits_in_its_bytes_and_not_in_one_less(void **state)
+{
+    (void)state;
+    for (uint32_t count = 0; count < MOST; count += 1 + count * 3) {
+        struct buf out;
+        fresh();
+        task.name = text(count);
+        task.argv = texts;
+        task.argv_count = count;
+        task.node_labels = labels;
+        task.node_label_count = count;
+        task.resources = amounts;
+        task.resource_count = count;
+        task.groups = &group;
+        task.group_count = count > 0;
+        task.depends_on = numbers;
+        task.depends_count = count % 50;
+        task.max_losses = count;
+        task.upload = text(count);
+        buf_init(&out, LONGEST * MOST);
+        object_encode(&task_object, &task, &out);
+        assert_false(out.full);
+        assert_true(object_fits(&task_object, &task, out.len));
+        assert_false(object_fits(&task_object, &task, out.len - 1));
+        buf_done(&out);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_limit_is_taken_and_one_beyond_is_refused),
+        cmocka_unit_test(a_spec_fits_in_its_bytes_and_not_in_one_less),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

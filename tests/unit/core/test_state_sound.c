@@ -382,7 +382,7 @@ static void a_dependency_that_cannot_be_is_refused(void **state)
         struct task_spec other;
         query_task_spec(core, task->id, &org.rig.kept, &other);
         other.depends_on = &cases[i].on;
-        change_task_spec_set(core, task, &other);
+        change_task_spec_set(core, task, &other, (struct str){0});
         task->depends_met = cases[i].met;
         if (read_again(core) != cases[i].result) {
             fail_msg("case %zu", i);

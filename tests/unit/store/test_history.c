@@ -113,6 +113,12 @@ static void lists_hold_what_the_filters_say_newest_first(void **state)
     store_reader_close(reader);
 }
 
+static void row_count(void *ctx, const struct store_history *row)
+{
+    assert_true(row->task > 0);
+    ++*(size_t *)ctx;
+}
+
 static void one_task_is_found_by_its_number(void **state)
 {
     struct fixture *f = *state;
@@ -127,6 +133,46 @@ static void one_task_is_found_by_its_number(void **state)
     assert_true(str_is(json, "{\"id\":42}"));
     assert_int_equal(store_history_get(reader, ROWS + 1, &arena, &json, &f->e), ERR_NOT_FOUND);
     assert_int_equal(store_history_get(reader, UINT64_MAX, &arena, &json, &f->e), ERR_NOT_FOUND);
+    store_reader_close(reader);
+    arena_done(&arena);
+}
+
+static size_t rows_of_pool(struct store_reader *reader, const char *pool)
+{
+    size_t count = 0;
+    struct error e;
+    const struct store_history_filter filter = {.pool = pool, .limit = 10};
+    assert_ok(store_history_list(reader, &filter, row_count, &count, &e));
+    return count;
+}
+
+/* As after a restore to an earlier point: the task's number is given out a second time. */
+static void a_task_that_ends_a_second_time_replaces_its_row(void **state)
+{
+    struct fixture *f = *state;
+    struct store_reader *reader;
+    struct arena arena;
+    struct str json;
+    struct store_history row = {.task = 7,
+                                .submitted_ms = 1,
+                                .ended_ms = 2,
+                                .pool = str_of("one"),
+                                .user = str_of("u"),
+                                .project = str_of("p"),
+                                .name = str_of("first"),
+                                .json = str_of("{\"id\":7}")};
+    const struct store_batch batch = {.history = &row, .history_count = 1};
+    fixture_open(f);
+    assert_ok(store_commit(f->store, &batch, &f->e));
+    row.pool = str_of("two");
+    row.json = str_of("{\"id\":7,\"again\":true}");
+    assert_ok(store_commit(f->store, &batch, &f->e));
+    arena_init(&arena);
+    assert_ok(store_reader_open(f->dir, &reader, &f->e));
+    assert_ok(store_history_get(reader, 7, &arena, &json, &f->e));
+    assert_true(str_is(json, "{\"id\":7,\"again\":true}"));
+    assert_int_equal(rows_of_pool(reader, "one"), 0);
+    assert_int_equal(rows_of_pool(reader, "two"), 1);
     store_reader_close(reader);
     arena_done(&arena);
 }
@@ -282,6 +328,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         store_test(lists_hold_what_the_filters_say_newest_first),
         store_test(one_task_is_found_by_its_number),
+        store_test(a_task_that_ends_a_second_time_replaces_its_row),
         store_test(no_filter_scans_or_sorts),
         store_test(a_reader_cannot_write),
         store_test(facts_are_pruned_behind_the_older_snapshot),
