@@ -2,14 +2,18 @@
 #include "agent/able.h"
 
 #include "agent/box_image.h"
+#include "agent/confine.h"
 #include "agent/tasklink.h"
 #include "base/log.h"
+#include "base/str.h"
 #include "core/model/label.h"
 #include "core/model/limits.h"
 #include "core/model/network.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static void label_add(const char *key, struct arena *arena, struct node_spec *node)
 {
@@ -46,8 +50,35 @@ must_use enum err able_check(const struct agent_options *options, struct error *
 {
     const char *by = options->isolate_by;
     return by == NULL || strcmp(by, "project") == 0 || strcmp(by, "user") == 0
-               ? ERR_OK
+               ? confine_check(options->confine, e)
                : fail(e, ERR_USAGE, "--isolate-by must be project or user, not '%.64s'", by);
+}
+
+const char *able_absolute(const char *path, struct arena *arena)
+{
+    char cwd[AGENT_PATH_MAX];
+    return path[0] == '/' || getcwd(cwd, sizeof cwd) == NULL ? path
+                                                             : arena_fmt(arena, "%s/%s", cwd, path);
+}
+
+const char *able_hide(const struct agent_options *options, const struct runas_account *account,
+                      struct arena *arena)
+{
+    const char *logins = getenv("WEIR_CONFIG_HOME");
+    const char *list =
+        arena_fmt(arena, "%s:%s/.config/weir:/run/user/%u:%s:%s", options->dir, account->home,
+                  (unsigned)account->uid, logins == NULL ? "" : logins,
+                  options->hide == NULL ? "" : options->hide);
+    const char *all = "";
+    struct str rest = str_of(list);
+    while (rest.p != NULL) {
+        const struct str one = str_cut(rest, ':', &rest);
+        if (one.len > 0) {
+            all = arena_fmt(arena, "%s%s%s", all, all[0] == '\0' ? "" : ":",
+                            able_absolute(arena_strn(arena, one.p, one.len), arena));
+        }
+    }
+    return all;
 }
 
 /* Names of networks and projects have no slash, and each kind stands in front of its names. */

@@ -148,6 +148,9 @@ static must_use enum err run_as_check(struct agent *agent, struct error *e)
         return r;
     }
     agent->account = account;
+    if (!account.switch_user) {
+        agent->options.hide = able_hide(options, &agent->account, &agent->arena);
+    }
     char path[AGENT_PATH_MAX];
     (void)str_copy(path, sizeof path, options->dir);
     for (char *slash = strrchr(path, '/'); account.switch_user && slash != NULL && slash != path;
@@ -264,6 +267,7 @@ int agent_main(int argc, char **argv)
         arena_done(&agent.arena);
         return EXIT_USAGE;
     }
+    agent.options.dir = able_absolute(agent.options.dir, &agent.arena);
     r = parent_follow(agent.options.parent, &e);
     r = r == ERR_OK ? dirs_make(agent.options.dir, &e) : r;
     r = r == ERR_OK ? lock_take(&agent.options, &agent.lock_fd, &e) : r;

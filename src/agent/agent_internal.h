@@ -51,6 +51,7 @@ struct agent {
     uint64_t supervisor_version;
     enum cgroup_mode cgroup_mode; /* what the supervisor can limit, of this node */
     unsigned cgroup_controllers;
+    unsigned confine;             /* how the supervisor confines tasks: bits of confine.h */
     struct gpu_watch *gpus;       /* NULL: no NVIDIA GPUs, or fake ones */
     struct loop_timer *gpu_timer; /* the next look at their health */
     struct gpu_faults gpu_faults;

@@ -16,6 +16,8 @@ struct supervisor_options {
     const char *task_uids; /* as taskuid.h reads it; NULL: root's range in /etc/subuid */
     int64_t task_pids;     /* most processes and threads of one task; 0: TASK_PIDS_MAX */
     int64_t task_disk;     /* most bytes of disk of one task; 0: no limit */
+    const char *confine;   /* as confine.h reads it; NULL: auto */
+    const char *hide;      /* directories that confined tasks must not see: "A:B"; NULL: none */
     int ready_fd; /* -1: none; gets one line when the supervisor serves: empty, or the error */
 };
 
@@ -45,6 +47,8 @@ struct agent_options {
     size_t label_count;
     int64_t task_pids;     /* most processes and threads of one task; 0: TASK_PIDS_MAX */
     int64_t task_disk;     /* most bytes of disk of one task; 0: no limit */
+    const char *confine;   /* as confine.h reads it; NULL: auto */
+    const char *hide;      /* directories that confined tasks must not see: "A:B"; NULL: none */
     int64_t slots;         /* -1: as the hardware says */
     int64_t fake_gpus;     /* -1: the real GPUs are used */
     int64_t stop_after_ms; /* stop the tasks after so long without the server; 0: never */

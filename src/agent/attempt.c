@@ -219,8 +219,8 @@ static struct spawn_job *job_make(struct attempt *attempt, const struct start_or
         .out_fd = give[0],
         .err_fd = give[1]};
     attempt_limit_spawn(attempt, &job->order);
-    attempt->plain = !box_files_ordered(sup->dir, &attempt->key);
-    if (!attempt->plain && !box_order_wrap(sup->dir, &attempt->key, job)) {
+    attempt->plain = !box_files_ordered(sup->dir, &attempt->key) && sup->confine.with == 0;
+    if (!attempt->plain && !box_order_wrap(sup->dir, &attempt->key, &sup->confine, job)) {
         job->order.candidates[0] = NULL; /* the start fails */
     }
     return job;

@@ -2,7 +2,9 @@
  * the children that this process has waited for. SPDX-License-Identifier: Apache-2.0 */
 #include "agent/attempt_use.h"
 
+#include "agent/box_confine.h"
 #include "agent/cgroup_file.h"
+#include "agent/confine.h"
 #include "agent/link.h"
 #include "base/str.h"
 
@@ -50,7 +52,8 @@ void attempt_use_look(struct attempt *attempt)
     if (attempt->cgroup != NULL) {
         cgroup_limit_use(sup->cgroups, attempt->cgroup, &use);
     } else {
-        process_use(attempt->pid, &use);
+        const bool inside = (sup->confine.with & CONFINE_VIEW) != 0;
+        process_use(inside ? box_confine_pid(sup->dir, &attempt->key) : attempt->pid, &use);
     }
     if (use.memory_known && use.memory_bytes > attempt->memory_peak) {
         attempt->memory_peak = use.memory_bytes;

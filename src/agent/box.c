@@ -6,6 +6,7 @@
  * user goes to the task's standard error. SPDX-License-Identifier: Apache-2.0 */
 #include "agent/box.h"
 
+#include "agent/box_confine.h"
 #include "agent/box_image.h"
 #include "agent/box_keep.h"
 #include "agent/tasknet.h"
@@ -20,10 +21,13 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+enum { SIGNAL_BASE = 128 };
 
 must_use enum err box_become_user(const struct box_start *start, struct error *e)
 {
@@ -64,6 +68,19 @@ must_use enum err box_run(const char *const *argv, int output, struct error *e)
     }
     return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? ERR_OK
                                                          : fail(e, ERR_IO, "'%s' failed", argv[0]);
+}
+
+int box_code_of(int status)
+{
+    return WIFSIGNALED(status) ? SIGNAL_BASE + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+void box_signals_leave(void)
+{
+    static const int passed[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+    for (size_t i = 0; i < sizeof passed / sizeof passed[0]; i++) {
+        (void)signal(passed[i], SIG_IGN);
+    }
 }
 
 /* Executes the task's program as a plain process of the task's user. Returns only on failure. */
@@ -109,8 +126,13 @@ static must_use enum err prepare(struct box *box, struct attempt_key *ret_key, s
     if (!attempt_key_parse(str_of(box->name), ret_key)) {
         return fail(e, ERR_USAGE, "'%s' is no attempt", box->name);
     }
-    enum err r = box_files_order_get(box->dir, box->name, &box->arena, &box->order, e);
-    r = r == ERR_OK ? box_files_start_get(box->dir, box->name, &box->arena, &box->start, e) : r;
+    box->order = (struct box_order){.upload = "", .image = ""};
+    box->view = (struct box_view){.job = "", .pool = "", .buckets = ""};
+    enum err r = box_files_start_get(box->dir, box->name, &box->arena, &box->start, e);
+    if (r != ERR_OK || !box->start.ordered) {
+        return r;
+    }
+    r = box_files_order_get(box->dir, box->name, &box->arena, &box->order, e);
     r = r == ERR_OK ? box_files_site_get(box->dir, &box->arena, &box->site, e) : r;
     r = r == ERR_OK ? box_view_read(box, e) : r;
     if (r == ERR_OK && box->order.upload[0] != '\0') {
@@ -129,21 +151,25 @@ int box_program(struct box *box, struct error *e)
         return box_image_run(box, e);
     }
     box_view_name(box, box_view_enter(box));
-    return program_execute(box, e);
+    return box->start.confine != 0 ? box_confine_run(box, program_execute, e)
+                                   : program_execute(box, e);
 }
 
 int box_main(int argc, char **argv)
 {
     struct error e;
     struct attempt_key key;
-    if (argc != 3) {
+    const bool enters = argc > 4 && strcmp(argv[1], "enter") == 0;
+    if (argc != 3 && !enters) {
         (void)fprintf(stderr, "weir box: only the supervisor runs this\n");
         return BOX_EXIT_FAILED;
     }
-    struct box box = {.dir = argv[1], .name = argv[2]};
+    struct box box = {.dir = argv[enters ? 2 : 1], .name = argv[enters ? 3 : 2]};
     arena_init(&box.arena);
     int code = BOX_EXIT_FAILED;
-    if (prepare(&box, &key, &e) == ERR_OK) {
+    if (enters) {
+        code = box_confine_enter(&box, argv + 4, &e);
+    } else if (prepare(&box, &key, &e) == ERR_OK) {
         code = box.view.buckets[0] != '\0' ? box_keep_run(&box, &key, &e) : box_program(&box, &e);
     }
     if (code < 0) {

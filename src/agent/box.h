@@ -7,7 +7,7 @@
 
 enum { BOX_EXIT_FAILED = 125, BOX_EXIT_NOT_EXECUTED = 126, BOX_EXIT_NOT_FOUND = 127 };
 
-/* argv: "box", the node's directory, the attempt. */
+/* argv: "box", the node's directory, the attempt; or "box", "enter" and what box_confine_enter() says. */
 int box_main(int argc, char **argv);
 
 /* Where the task sees its directories (box_view.h). Each may be "". */
@@ -31,6 +31,12 @@ struct box {
 /* Runs the program, or the container with it, in the place of this process. Returns an exit code of Weir's own with the
  * reason in *e, or -1 - the exit code of a container. */
 int box_program(struct box *box, struct error *e);
+
+/* The exit code for an end as waitpid() tells it: 128 + n for signal n. */
+int box_code_of(int status);
+
+/* Ignores the signals that a task is asked to end with: the program gets them too, because all are of one process group. */
+void box_signals_leave(void);
 
 /* Becomes the task's user, for good. Does nothing where the node does not run as root. */
 must_use enum err box_become_user(const struct box_start *start, struct error *e);

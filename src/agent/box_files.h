@@ -37,6 +37,9 @@ struct box_start {
     const gid_t *groups;
     size_t group_count;
     const char *network; /* the file of the task's network; "": the node's own */
+    bool ordered;        /* the agent has written an order: the task is more than a plain process */
+    unsigned confine;    /* bits of confine.h */
+    const char *hidden;  /* directories that the task must not see: "A:B" */
 };
 
 struct box_site {

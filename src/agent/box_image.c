@@ -33,7 +33,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { CONFIG_BYTES_MAX = 4 * 1024 * 1024, SIGNAL_BASE = 128, ENV_TOTAL_MAX = TASK_ENV_MAX + 512 };
+enum { CONFIG_BYTES_MAX = 4 * 1024 * 1024, ENV_TOTAL_MAX = TASK_ENV_MAX + 512 };
 
 #define INSIDE_JOB "/weir/job"
 
@@ -360,11 +360,6 @@ static must_use enum err config_write(struct box *box, const struct box_rootfs *
 
 /* ---- running ---- */
 
-static int code_of(int status)
-{
-    return WIFSIGNALED(status) ? SIGNAL_BASE + WTERMSIG(status) : WEXITSTATUS(status);
-}
-
 /* The first process of the new pid namespace. Its mounts are its own. */
 static _Noreturn void first_process(const char *const *argv)
 {
@@ -387,16 +382,7 @@ static _Noreturn void first_process(const char *const *argv)
     do {
         ended = waitpid(-1, &status, 0);
     } while (ended > 0 ? ended != runtime : errno == EINTR);
-    _exit(ended == runtime ? code_of(status) : BOX_EXIT_FAILED);
-}
-
-/* Passes signals by: the runtime gets them too, because all are of one process group. */
-static void signals_leave(void)
-{
-    static const int passed[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
-    for (size_t i = 0; i < sizeof passed / sizeof passed[0]; i++) {
-        (void)signal(passed[i], SIG_IGN);
-    }
+    _exit(ended == runtime ? box_code_of(status) : BOX_EXIT_FAILED);
 }
 
 static int container_run(const char *const *argv, struct error *e)
@@ -411,14 +397,14 @@ static int container_run(const char *const *argv, struct error *e)
         (void)fail_errno(e, ERR_IO, errno, "cannot make a container");
         return BOX_EXIT_FAILED;
     }
-    signals_leave();
+    box_signals_leave();
     while (waitpid((pid_t)child, &status, 0) < 0) {
         if (errno != EINTR) {
             (void)fail_errno(e, ERR_IO, errno, "the container is lost");
             return BOX_EXIT_FAILED;
         }
     }
-    return -1 - code_of(status);
+    return -1 - box_code_of(status);
 }
 
 int box_image_run(struct box *box, struct error *e)

@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LOOK_S = 3, SIGNAL_BASE = 128 };
+enum { LOOK_S = 3 };
 
 static int64_t now_s(void)
 {
@@ -63,7 +63,7 @@ static int child_wait(pid_t child, const sigset_t *held, struct box_buckets *buc
             box_buckets_look(buckets, now_s());
         }
     }
-    return WIFSIGNALED(status) ? SIGNAL_BASE + WTERMSIG(status) : WEXITSTATUS(status);
+    return box_code_of(status);
 }
 
 int box_keep_run(struct box *box, const struct attempt_key *key, struct error *e)

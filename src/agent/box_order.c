@@ -91,7 +91,8 @@ must_use bool box_order_ready(struct agent *agent, const struct agent_start *sta
     return r == ERR_OK;
 }
 
-must_use bool box_order_wrap(const char *dir, const struct attempt_key *key, struct spawn_job *job)
+must_use bool box_order_wrap(const char *dir, const struct attempt_key *key,
+                             const struct box_confine *confine, struct spawn_job *job)
 {
     struct spawn_order *order = &job->order;
     struct arena *arena = &job->arena;
@@ -108,6 +109,9 @@ must_use bool box_order_wrap(const char *dir, const struct attempt_key *key, str
                               .job_dir = order->job_dir,
                               .network = network,
                               .workdir = order->workdir,
+                              .ordered = box_files_ordered(dir, key),
+                              .confine = confine->with,
+                              .hidden = confine->hidden,
                               .switch_user = account->switch_user,
                               .uid = account->uid,
                               .gid = account->gid,

@@ -159,11 +159,20 @@ static const char *directory_of(const struct attempt *attempt, struct arena *are
 
 /* ---- starting ---- */
 
-static char **argv_make(const struct door_request *request, struct arena *arena)
+static char **argv_make(const struct attempt *attempt, const struct door_request *request,
+                        struct arena *arena)
 {
-    char **argv = arena_new(arena, char *, request->argv_count + 8);
+    char **argv = arena_new(arena, char *, request->argv_count + 12);
     size_t n = 1; /* argv[0] is room, see spawn.h */
     argv[n++] = arena_str(arena, "/proc/self/exe");
+    if (attempt->sup->confine.with != 0) { /* the program joins the task where it is confined */
+        char *name = arena_alloc(arena, BOX_NAME_MAX);
+        box_files_name(&attempt->key, name);
+        argv[n++] = arena_str(arena, "box");
+        argv[n++] = arena_str(arena, "enter");
+        argv[n++] = arena_str(arena, attempt->sup->dir);
+        argv[n++] = name;
+    }
     argv[n++] = arena_str(arena, "console");
     argv[n++] = arena_str(arena, request->what);
     argv[n++] = arena_str(arena, request->terminal);
@@ -182,7 +191,7 @@ static void program_start(struct visitor *visitor, struct attempt *attempt,
     struct arena *arena = &job->arena;
     char *job_dir = arena_alloc(arena, AGENT_PATH_MAX);
     jobdir_path(sup->jobdirs, attempt->key.task.v, attempt->instance, job_dir);
-    char **argv = argv_make(request, arena);
+    char **argv = argv_make(attempt, request, arena);
     job->visit = true;
     job->order = (struct spawn_order){.candidates = taskenv_candidates(arena, argv[1], ""),
                                       .argv = argv,

@@ -4,6 +4,7 @@
 
 #include "agent/attempt_bytes.h"
 #include "agent/cgroup_layout.h"
+#include "agent/confine.h"
 #include "agent/texts.h"
 #include "base/bytes.h"
 #include "base/must.h"
@@ -151,6 +152,9 @@ static void body_put(struct buf *out, const struct frame *frame)
             bytes_put_u64(out, frame->cgroup_mode);
             bytes_put_u64(out, frame->cgroup_controllers);
         }
+        if (frame->version >= FRAME_VERSION_CONFINE) {
+            bytes_put_u64(out, frame->confine);
+        }
         break;
     case FRAME_ATTEMPT:
         attempt_bytes_put(out, &frame->key);
@@ -226,6 +230,9 @@ static void body_get(struct bytes_reader *in, struct arena *arena, struct frame 
         if (frame->version >= FRAME_VERSION_LIMITS) {
             frame->cgroup_mode = bytes_get_max(in, CGROUP_MODE_V2);
             frame->cgroup_controllers = bytes_get_u64(in);
+        }
+        if (frame->version >= FRAME_VERSION_CONFINE) {
+            frame->confine = bytes_get_max(in, CONFINE_ALL);
         }
         break;
     }

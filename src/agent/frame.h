@@ -13,9 +13,10 @@
 
 /* Version 2 has TROUBLE, RENEW and BYE. An agent also speaks to a supervisor of version 1. */
 /* Version 3: HELLO says what the node can limit; START has more members (start_put() in frame.c); USE. */
-enum { FRAME_VERSION_MIN = 1, FRAME_VERSION = 5, FRAME_HEAD_LEN = 4 };
+/* Version 6: HELLO says how tasks are confined. */
+enum { FRAME_VERSION_MIN = 1, FRAME_VERSION = 6, FRAME_HEAD_LEN = 4 };
 enum { FRAME_VERSION_BYE = 2, FRAME_VERSION_LIMITS = 3, FRAME_VERSION_NETWORKS = 4 };
-enum { FRAME_VERSION_OUTBOUND = 5 };
+enum { FRAME_VERSION_OUTBOUND = 5, FRAME_VERSION_CONFINE = 6 };
 
 enum frame_type {
     FRAME_NONE,
@@ -83,6 +84,7 @@ struct frame {
     uint64_t version;                    /* HELLO; START: the version of the supervisor */
     uint64_t cgroup_mode;                /* HELLO: enum cgroup_mode */
     uint64_t cgroup_controllers;         /* HELLO: bits of cgroup_layout.h */
+    uint64_t confine;                    /* HELLO: bits of confine.h */
     uint64_t pid;                        /* HELLO */
     unsigned char id[SUPERVISOR_ID_LEN]; /* HELLO */
     uint64_t starts;                     /* GROWN */

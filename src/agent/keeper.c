@@ -255,7 +255,9 @@ static must_use enum err supervisor_reach(struct agent *agent, struct frame *ret
                                                 .run_as = agent->options.run_as,
                                                 .task_uids = agent->options.task_uids,
                                                 .task_pids = agent->options.task_pids,
-                                                .task_disk = agent->options.task_disk};
+                                                .task_disk = agent->options.task_disk,
+                                                .confine = agent->options.confine,
+                                                .hide = agent->options.hide};
         r = supclient_launch(&launch, e);
         r = r == ERR_OK ? supervisor_greet(dir, &client, ret_hello, e) : r;
     }
@@ -267,6 +269,7 @@ static must_use enum err supervisor_reach(struct agent *agent, struct frame *ret
     agent->supervisor_version = ret_hello->version;
     agent->cgroup_mode = (enum cgroup_mode)ret_hello->cgroup_mode;
     agent->cgroup_controllers = (unsigned)ret_hello->cgroup_controllers;
+    agent->confine = (unsigned)ret_hello->confine;
     agent->ordered_seen = 0;
     vec_clear(&agent->ordered);
     vec_clear(&agent->attempts);

@@ -26,6 +26,7 @@ enum {
     SUPERVISOR_ID_LEN = 16,
     SUPERVISOR_HEX_LEN = 32,
     AGENT_PATH_MAX = 1024,
+    HIDDEN_TEXT_MAX = 8 * AGENT_PATH_MAX, /* of the list of directories that tasks must not see */
     REPORTS_BATCH_MAX = 2000,
     REPORT_BYTES_MAX = 4 * 1024 * 1024,
 };

@@ -231,7 +231,8 @@ static void greet(struct supervisor *sup)
                           .acked = spool_acked(sup->spool),
                           .at = spool_end(sup->spool),
                           .cgroup_mode = cgroup_mode(sup->cgroups),
-                          .cgroup_controllers = cgroup_controllers(sup->cgroups)};
+                          .cgroup_controllers = cgroup_controllers(sup->cgroups),
+                          .confine = sup->confine.with};
     memcpy(hello.id, sup->id, sizeof hello.id);
     link_say(sup, &hello);
     attempts_say(sup);

@@ -17,7 +17,7 @@ enum {
     RECEIVE_BYTES = 64 * 1024,
     READY_FD = 3, /* number of the ready pipe's end in the new supervisor */
     LAUNCH_MS_MAX = 20000,
-    LAUNCH_ARGS_MAX = 12,
+    LAUNCH_ARGS_MAX = 14,
 };
 
 struct supclient {
@@ -187,6 +187,12 @@ must_use enum err supclient_launch(const struct supclient_launch *launch, struct
     }
     if (launch->task_disk > 0) {
         argv[count++] = arena_fmt(&arena, "--task-disk=%lld", (long long)launch->task_disk);
+    }
+    if (launch->confine != NULL) {
+        argv[count++] = arena_fmt(&arena, "--confine=%s", launch->confine);
+    }
+    if (launch->hide != NULL) {
+        argv[count++] = arena_fmt(&arena, "--hide=%s", launch->hide);
     }
     enum err r = self_run(argv, up, e);
     (void)close(up);

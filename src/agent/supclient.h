@@ -18,6 +18,8 @@ struct supclient_launch {
     const char *task_uids;
     int64_t task_pids;
     int64_t task_disk;
+    const char *confine; /* NULL: auto */
+    const char *hide;    /* NULL: nothing */
 };
 
 /* Starts a supervisor by running this program anew (/proc/self/exe) in a session of its own, and

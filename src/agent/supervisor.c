@@ -7,6 +7,7 @@
 
 #include "agent/agent.h"
 #include "agent/checkpoint.h"
+#include "agent/confine.h"
 #include "agent/disk_watch.h"
 #include "agent/door.h"
 #include "agent/dirs.h"
@@ -229,6 +230,10 @@ static must_use enum err supervisor_init(struct supervisor *sup,
     if (r == ERR_OK && sup->account.switch_user) {
         sup->uids = taskuid_new(range);
     }
+    if (r == ERR_OK && !sup->account.switch_user) {
+        sup->confine.with = confine_able(options->confine);
+        sup->confine.hidden = options->hide == NULL ? sup->dir : options->hide;
+    }
     r = r == ERR_OK ? identity_make(sup, e) : r;
     r = r == ERR_OK ? loop_new(&sup->loop, e) : r;
     if (r != ERR_OK) {
@@ -317,7 +322,11 @@ int supervisor_main(int argc, char **argv)
         inert_print_error("supervisor", &e);
         return 2;
     }
-    struct supervisor sup = {.link = {.fd = -1}, .listen_fd = -1, .null_fd = -1, .lock_fd = -1};
+    struct supervisor sup = {.confine = {.hidden = ""},
+                             .link = {.fd = -1},
+                             .listen_fd = -1,
+                             .null_fd = -1,
+                             .lock_fd = -1};
     sup.dir = xstrdup(options.dir);
     sup.attempts = map_new();
     sup.by_pid = map_new();

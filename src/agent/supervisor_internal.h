@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "agent/box_order.h"
 #include "agent/cgroup.h"
 #include "agent/frame.h"
 #include "agent/jobdir.h"
@@ -101,6 +102,7 @@ struct supervisor {
     struct runas_account account;
     struct taskuids *uids; /* NULL: all tasks run as `account` */
     struct rlimit task_files;
+    struct box_confine confine;
     struct spool *spool;
     struct jobdirs *jobdirs;
     struct cgroups *cgroups; /* NULL: no cgroups on this node */

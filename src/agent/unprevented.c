@@ -1,15 +1,40 @@
 /* unprevented.c - see unprevented.h. SPDX-License-Identifier: Apache-2.0 */
 #include "agent/unprevented.h"
 
+#include "agent/confine.h"
 #include "base/log.h"
+
+/* What tasks of an ordinary user can do, by what the kernel gives to confine them. */
+static const char *by_confinement(unsigned confine)
+{
+    static const char open[] = "tasks run as the agent's own user: a task can read its files "
+                               "(credentials too), see and trace other tasks, stop the agent and "
+                               "other tasks; run the agent as root, or only trusted tasks";
+    static const char domain[] = "tasks run as the agent's own user: a task can read its files "
+                                 "(credentials too), see other tasks, stop the agent and other "
+                                 "tasks; run the agent as root, or only trusted tasks";
+    static const char domain_signals[] = "tasks run as the agent's own user: a task can read its "
+                                         "files (credentials too) and see other tasks; run the "
+                                         "agent as root, or only trusted tasks";
+    static const char view[] = "tasks run as the agent's own user, in views of their own: a task "
+                               "can use this user's files outside Weir's directories, what this "
+                               "user's programs serve, abstract sockets, and the network";
+    static const char view_domain[] = "tasks run as the agent's own user, in views of their own: "
+                                      "a task can use this user's files outside Weir's "
+                                      "directories, what this user's programs serve, and the "
+                                      "network";
+    const bool landlock = (confine & CONFINE_LANDLOCK) != 0;
+    if ((confine & CONFINE_VIEW) != 0) {
+        return landlock ? view_domain : view;
+    }
+    return !landlock ? open : (confine & CONFINE_SIGNALS) != 0 ? domain_signals : domain;
+}
 
 /* Who tasks are to each other. */
 static const char *by_account(struct agent *agent)
 {
     if (!agent->account.switch_user) {
-        return "tasks run as the agent's own user: a task can read its files (credentials too), "
-               "see and trace other tasks, stop the agent and other tasks; run the agent as root, "
-               "or only trusted tasks";
+        return by_confinement(agent->confine);
     }
     if (agent->task_uids.count > 0) {
         return "tasks have users of their own, and share the network, the machine's name and what "

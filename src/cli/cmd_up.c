@@ -161,15 +161,17 @@ static enum err server_start(struct up *up, struct error *e)
 static enum err agent_start(struct up *up, struct error *e)
 {
     static const char *const handed_on[] = {
-        "fake-gpus",        "slots",       "run-as",    "task-uids",  "isolate-by",
-        "task-pids",        "task-disk",   "runtime",   "image-dirs", "allow-binds",
-        "plain-registries", "image-cache", "keep-files"};
+        "fake-gpus",        "slots",       "run-as",     "task-uids",  "isolate-by",
+        "task-pids",        "task-disk",   "runtime",    "image-dirs", "allow-binds",
+        "plain-registries", "image-cache", "keep-files", "confine"};
     struct arena *arena = &up->cli->arena;
     struct child_args args = {0};
     child_arg(&args, "weir");
     child_arg(&args, "agent");
     child_arg(&args, "--dir");
     child_arg(&args, arena_fmt(arena, "%s/node", up->dir));
+    child_arg(&args, "--hide");
+    child_arg(&args, arena_fmt(arena, "%s:%s", up->dir, login_config_dir(arena)));
     child_arg(&args, "--replace");
     child_arg(&args, "--server");
     child_arg(&args, up->url);

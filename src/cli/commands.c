@@ -49,6 +49,9 @@ static const struct flag flags_up[] = {
      COMPLETE_NONE, NULL},
     {"task-disk", 0, FLAG_TEXT, "10Gi", "most disk for the files of one task (default: no limit)",
      COMPLETE_NONE, NULL},
+    {"confine", 0, FLAG_TEXT, "W",
+     "not as root: keep tasks apart by auto, view, landlock or no (default auto)", COMPLETE_NONE,
+     NULL},
     {"login", 0, FLAG_BOOL, NULL, "let the next commands talk to this server", COMPLETE_NONE, NULL},
     {0},
 };

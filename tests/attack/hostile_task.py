@@ -220,7 +220,7 @@ def reach_the_other_tasks_file_by_a_hard_link():
 
 
 def speak(path):
-    if GENTLE:
+    if GENTLE and path.startswith("/"):
         return os.access(path, os.W_OK) or refuse("it may not")
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET if path.endswith("door.sock") else socket.SOCK_STREAM) as one:
         one.settimeout(2)
@@ -270,6 +270,13 @@ def read_the_other_tasks_shared_memory():
 @attempt
 def put_a_file_into_the_other_tasks_memory():
     return write(f"/proc/{VICTIM}/mem", "h", "r+")
+
+
+if "OWNERS_FILE" in os.environ:  # what belongs to the agent's own user, where tasks run as this user
+    attempt(lambda: read(os.environ["OWNERS_FILE"])).__name__ = "read a file of the agents user"
+    attempt(lambda: speak(os.environ["OWNERS_SOCKET"])).__name__ = "speak with a program of the agents user"
+    attempt(lambda: speak("\0" + os.environ["OWNERS_NAME"])).__name__ = "speak by an abstract socket"
+    attempt(lambda: syscall(29, int(os.environ["OWNERS_KEY"]), 0, 0)).__name__ = "find shared memory of system V"
 
 
 @attempt

@@ -2,9 +2,11 @@
 
 SPDX-License-Identifier: Apache-2.0
 """
+import ctypes
 import os
 import pathlib
 import shutil
+import subprocess
 
 import pytest
 from weir_harness import Weir
@@ -57,6 +59,14 @@ def victim_start(w):
                       f"cd $WEIR_JOB_DIR; umask 077; echo {SECRET} > secret; echo {SECRET} > /dev/shm/weir-hostile-$$; echo $$; exec sleep 600").stdout)
     w.wait_until(lambda: w.weir("logs", str(task)).stdout.strip(), "the other task's pid")
     return task, int(w.weir("logs", str(task)).stdout)
+
+
+def confined_victim_start(w):
+    """The same where the task sees its own processes alone: its process as the node names it."""
+    task, _ = victim_start(w)
+    pids = [int(line) for line in next((w.dir / "node" / "box").glob(f"{task}.*/inside")).read_text().split()]
+    assert alive(pids[1])
+    return task, pids[1]
 
 
 @pytest.fixture(autouse=True)
@@ -129,32 +139,83 @@ def test_a_kill_of_everything_reaches_only_its_own_task(node):
 
 # What the node's list says of tasks that run as the agent's own user, and which tries this allows. Each is true, and nothing else succeeds.
 FILES = ["read the administrator's token", "read the join token", "read the node's credential", "read the database", "read the machine's secret", "read the spool",
-         "read the other task's file", "read the log of the server", "read the other tasks shared memory",
+         "read the other task's file", "read the log of the server", "read the other tasks shared memory", "read a file of the agents user",
          "write the other task's directory", "write the spool", "write the node's directory", "write the data directory", "list the other tasks directory",
          "put the other tasks directory away", "reach the other tasks file by a link", "reach the other tasks file by a hard link", "speak with supervisor.sock",
-         "speak with door.sock", "read the other task as root of a user namespace"]
-LISTED = {
-    "read its files (credentials too)": FILES,
-    "stop the agent and other tasks": [f"{verb} the {who}" for verb in ("stop", "kill") for who in ("other task", "supervisor", "agent", "server")],
-    "see and trace other tasks": ["see the other task in proc", "trace the other task", *(f"read the other task's {what}" for what in ("environment", "arguments", "memory", "maps")), "open the other tasks output",
-                                  "read the other task by process vm readv", "put a file into the other tasks memory", "see the other task by a proc of its own", "become the other task's user"],
+         "speak with door.sock", "speak with a program of the agents user", "find shared memory of system V", "read the other task as root of a user namespace",
+         "become the other task's user"]
+SEE = ["see the other task in proc", "read the other task's arguments", "see the other task by a proc of its own"]
+TRACE = ["trace the other task", *(f"read the other task's {what}" for what in ("environment", "memory", "maps")), "open the other tasks output",
+         "read the other task by process vm readv", "put a file into the other tasks memory"]
+STOP = [f"{verb} the {who}" for verb in ("stop", "kill") for who in ("other task", "supervisor", "agent", "server")]
+OUTSIDE = ["read a file of the agents user", "speak with a program of the agents user"]
+ABSTRACT = ["speak by an abstract socket"]
+# Process 1 of a view is the view's own: the kernel takes the signal and drops it, and the task goes on to its last line.
+OWN = {"stop process 1", "kill process 1"}
+LISTS = {
+    "auto": {"this user's files outside Weir's directories, what this user's programs serve": OUTSIDE},
+    "view": {"this user's files outside Weir's directories, what this user's programs serve": OUTSIDE, "programs serve, abstract sockets": ABSTRACT},
+    "landlock": {"read its files (credentials too)": FILES, "see other tasks": SEE},
+    "no": {"read its files (credentials too)": FILES, "stop the agent and other tasks": STOP, "see and trace other tasks": SEE + TRACE, "the agent's own user": ABSTRACT},
 }
 
 
-def test_an_ordinary_agent_says_what_it_cannot_prevent():
+def kernel_gives(confine):
+    """Can an ordinary user have this here? Asked of the kernel, not of Weir."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    view = subprocess.run(["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc", "--ipc", "true"], user=300000, group=300000, extra_groups=[],
+                          capture_output=True, check=False).returncode == 0
+    scopes = libc.syscall(444, None, 0, 1) >= 6
+    return {"auto": view and scopes, "view": view, "landlock": scopes, "no": True}[confine]
+
+
+class Owners:
+    """A file, two sockets and shared memory of a user of this machine."""
+
+    def __init__(self, w, user):
+        self.key = 0x57000000 + os.getpid()
+        code = ("import ctypes, os, socket, sys\n"
+                "base, name, key = sys.argv[1:]\n"
+                "open(base + '/owners-file', 'w').write('of the user')\n"
+                "one = socket.socket(socket.AF_UNIX); one.bind(base + '/owners.sock'); one.listen()\n"
+                "two = socket.socket(socket.AF_UNIX); two.bind('\\0' + name); two.listen()\n"
+                "memory = ctypes.CDLL(None).shmget(int(key), 4096, 0o1600)\n"
+                "print('there', flush=True); sys.stdin.read(); ctypes.CDLL(None).shmctl(memory, 0, None)\n")
+        self.name = f"weir-hostile-{os.getpid()}"
+        self.process = subprocess.Popen(["/usr/bin/python3", "-c", code, str(w.home), self.name, str(self.key)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        user=user, group=user, extra_groups=[])
+        assert self.process.stdout.readline() == b"there\n"
+        self.given = {"OWNERS_FILE": w.home / "owners-file", "OWNERS_SOCKET": w.home / "owners.sock", "OWNERS_NAME": self.name, "OWNERS_KEY": self.key}
+
+    def end(self):
+        self.process.communicate()
+
+
+@pytest.mark.parametrize("confine", LISTS)
+def test_an_ordinary_agent_says_what_it_cannot_prevent(confine):
     """As an ordinary user a task is that user: what the hostile task achieves is what the node lists, no more and no less."""
-    with Weir(["--slots", "4", "--task-pids", "100"], user=300000 + os.getpid() % 100000) as w:
+    if not kernel_gives(confine):
+        pytest.skip("this kernel does not give it to ordinary users")
+    user = 300000 + os.getpid() % 100000
+    views = confine in ("auto", "view")
+    with Weir(["--slots", "4", "--task-pids", "100", "--confine", confine], user=user) as w:
         [node] = w.api("GET", "nodes").json["items"]
-        victim, pid = victim_start(w)
-        task, tries, said = hostile_run(w, victim, pid, GENTLE=1)
-        done = {line[0] for line in tries if line[1] != "refused"}
+        owners = Owners(w, user)
+        victim, pid = victim_start(w) if not views else confined_victim_start(w)
+        # A task that the kernel holds does its worst. Any other only shows what it could do.
+        task, tries, said = hostile_run(w, victim, pid, **owners.given, **({} if views else {"GENTLE": 1}))
+        done = {line[0] for line in tries if line[1] != "refused"} - (OWN if views else set())
         print(sorted(done), node["unprevented"])
-        for words, names in LISTED.items():
+        for words, names in LISTS[confine].items():
             assert words in node["unprevented"], words
             assert done & set(names), f"the list says '{words}', and no try shows it"
-        assert done - {name for names in LISTED.values() for name in names} == set(), tries
+        assert done - {name for names in LISTS[confine].values() for name in names} == set(), tries
         assert "cpu, memory, processes" in node["unprevented"] or "memory" in node["limits"]
+        if views:
+            assert SECRET not in said and w.token not in said
+        assert alive(pid) and w.task(victim)["state"] == "running"
         links_lead_nowhere(w, task)
         assert w.weir("run", "--", "echo", "well").stdout == "well\n"
         w.weir("kill", str(victim))
         w.wait_until(lambda: running(STRAY) == [], "the end of what the hostile task left behind")
+        owners.end()

@@ -18,7 +18,7 @@ as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give the n
 @pytest.fixture
 def lonely(weir_factory):
     """A Weir of a user that has no other process."""
-    return weir_factory("--slots", "4", user=200000 + os.getpid() % 100000)
+    return weir_factory("--slots", "4", "--confine", "no", user=200000 + os.getpid() % 100000)
 
 
 def node(weir):

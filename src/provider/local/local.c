@@ -169,11 +169,15 @@ static char **agent_words(const struct local *local, struct arena *arena,
 {
     char resources[PROVIDER_RESOURCES_MAX];
     provider_resources(order, resources);
+    const char *data = arena_fmt(arena, "%.*s", (int)(strrchr(local->dir, '/') - local->dir),
+                                 local->dir); /* of the server: no task reads it */
     const char *const words[] = {
         "weir",
         "agent",
         "--dir",
         path_of(local, arena, order->key, "node"),
+        "--hide",
+        data,
         "--server",
         order->server,
         "--pool",

@@ -1,17 +1,23 @@
 /* test_node.c - environment, accounts, job directories, options: what a task finds.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "agent/confine.h"
 #include "agent/identity.h"
 #include "agent/jobdir.h"
+#include "agent/landlock.h"
 #include "agent/agent_options.h"
 #include "agent/taskenv.h"
 
 #include <fcntl.h>
 #include <ftw.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -289,6 +295,52 @@ static void options_are_read_and_wrong_ones_refused(void **state)
     arena_done(&arena);
 }
 
+/* Runs in a domain: 0 where it keeps a process from tracing its parent, and from signalling it where Landlock can. */
+static int domain_child(pid_t parent)
+{
+    struct error e;
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || landlock_enter(true, &e) != ERR_OK) {
+        return 2;
+    }
+    const bool traced = ptrace(PTRACE_SEIZE, parent, NULL, NULL) == 0;
+    const bool reached = kill(parent, 0) == 0;
+    return traced || (reached && landlock_abi() >= LANDLOCK_ABI_SCOPES) ? 1 : 0;
+}
+
+static void a_domain_keeps_processes_apart(void **state)
+{
+    (void)state;
+    int status;
+    if (landlock_abi() == 0) {
+        skip(); /* this kernel has none */
+    }
+    const pid_t parent = getpid();
+    const pid_t child = fork();
+    if (child == 0) {
+        _exit(domain_child(parent));
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static void what_confines_tasks_is_wanted_by_name(void **state)
+{
+    (void)state;
+    struct error e;
+    static const char *const good[] = {NULL, "auto", "view", "landlock", "no"};
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        assert_int_equal(confine_check(good[i], &e), ERR_OK);
+    }
+    assert_int_equal(confine_check("", &e), ERR_USAGE);
+    assert_int_equal(confine_check("View", &e), ERR_USAGE);
+    assert_int_equal(confine_able("no"), 0);
+    assert_int_equal(confine_able("landlock") & CONFINE_VIEW, 0);
+    assert_int_equal(confine_able("view") & (CONFINE_LANDLOCK | CONFINE_SIGNALS), 0);
+    assert_int_equal(confine_able(NULL), confine_able("view") | confine_able("landlock"));
+    assert_int_equal((confine_able("landlock") & CONFINE_LANDLOCK) != 0, landlock_abi() > 0);
+}
+
 static void the_file_and_the_line_over_it(void **state)
 {
     (void)state;
@@ -364,6 +416,8 @@ int main(void)
         IN_DIR(what_a_task_wrote_stays_for_its_next_attempt),
         IN_DIR(the_pool_never_runs_dry),
         cmocka_unit_test(options_are_read_and_wrong_ones_refused),
+        cmocka_unit_test(a_domain_keeps_processes_apart),
+        cmocka_unit_test(what_confines_tasks_is_wanted_by_name),
         IN_DIR(the_file_and_the_line_over_it),
         cmocka_unit_test(a_node_says_what_it_has),
     };
