@@ -33,6 +33,8 @@ struct audit {
     struct file file;
     char path[PATH_MAX];
     uint64_t count;
+    off_t
+        torn; /* so many bytes at the end of the file are of a line that the disk did not take whole */
     char last[AUDIT_HASH_TEXT];
 };
 
@@ -141,6 +143,35 @@ void audit_free(struct audit *audit)
     free(audit);
 }
 
+/* Takes away what there is of a line that the disk did not take whole: the next line would be joined to it. */
+static enum err torn_cut(struct audit *audit, struct error *e)
+{
+    struct stat info;
+    if (audit->torn == 0) {
+        return ERR_OK;
+    }
+    if (fstat(audit->file.fd, &info) != 0 ||
+        (info.st_size >= audit->torn &&
+         ftruncate(audit->file.fd, info.st_size - audit->torn) != 0)) {
+        return fail_errno(e, ERR_IO, errno, "cut %s", audit->path);
+    }
+    audit->torn = 0;
+    return ERR_OK;
+}
+
+static enum err line_write(struct audit *audit, const struct buf *line, struct error *e)
+{
+    if (torn_cut(audit, e) != ERR_OK) {
+        return ERR_IO;
+    }
+    const ssize_t written = write(audit->file.fd, line->data, line->len);
+    if (written == (ssize_t)line->len) {
+        return ERR_OK;
+    }
+    audit->torn = written > 0 ? written : 0;
+    return fail_errno(e, ERR_IO, written < 0 ? errno : ENOSPC, "write %s", audit->path);
+}
+
 enum err audit_add(struct audit *audit, const struct audit_entry *entry, struct error *e)
 {
     struct buf line;
@@ -153,18 +184,16 @@ enum err audit_add(struct audit *audit, const struct audit_entry *entry, struct 
         "{n:%lu,time:%td,actor:%s,token:%s,peer:%s,method:%s,path:%s,status:%u,seq:%lu,prev:%s}",
         audit->count + 1, entry->time_ms, entry->actor, entry->token, entry->peer, entry->method,
         entry->path, entry->status, entry->seq, audit->last);
-    if (line.full) {
-        buf_done(&line);
-        return fail(e, ERR_LIMIT, "an act has more than %d bytes", AUDIT_LINE_MAX);
+    hash[0] = '\0';
+    if (!line.full) {
+        line.len--; /* the closing brace comes behind the hash */
+        hash_of(line.data, line.len, hash);
+        buf_addf(&line, AUDIT_HASH "%s\"}\n", hash);
     }
-    line.len--; /* the closing brace comes behind the hash */
-    hash_of(line.data, line.len, hash);
-    buf_addf(&line, AUDIT_HASH "%s\"}\n", hash);
-    enum err r = ERR_OK;
-    const ssize_t written = write(audit->file.fd, line.data, line.len);
-    if (line.full || written != (ssize_t)line.len) {
-        r = fail_errno(e, ERR_IO, written < 0 ? errno : ENOSPC, "write %s", audit->path);
-    } else {
+    const enum err r = line.full
+                           ? fail(e, ERR_LIMIT, "an act has more than %d bytes", AUDIT_LINE_MAX)
+                           : line_write(audit, &line, e);
+    if (r == ERR_OK) {
         memcpy(audit->last, hash, sizeof hash);
         audit->count++;
     }

@@ -5,7 +5,8 @@
  * HASH 2 is the hash of all text of the line before ,"hash". This text has HASH 1, the hash of the line before. Holds:
  * A1 a line that was changed, moved, added or taken away breaks the chain. An intruder can hide this only by making all
  * later lines anew, and not from a reader who keeps the last hash elsewhere. A2 a line is in the file before its act is
- * answered. The line survives a kill of the server. After a power cut the last lines may be missing.
+ * answered. The line survives a kill of the server. After a power cut the last lines may be missing. A3 a line that the
+ * disk takes in part leaves nothing behind: the next line does not begin in the middle of a line.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
