@@ -2,6 +2,9 @@
  *
  *   tick ─▶ check due ─▶ tunnel to the instance's port ─▶ (request, first line of the answer) ─▶ verdict ─▶ core
  *
+ * The check that has been due for longest begins first. Instances of one project that do not answer must not hold up the checks
+ * of other projects: project_full() bounds how many checks of one project run.
+ *
  * An instance whose health is unknown is checked each second, so that a new instance takes requests soon. A failure
  * during the instance's grace time does not count. Only the checkup counts how often in a row an instance failed, so
  * the count starts anew after a restart of the server. SPDX-License-Identifier: Apache-2.0 */
@@ -9,6 +12,7 @@
 
 #include "api/api_internal.h"
 #include "api/tunnel.h"
+#include "base/heap.h"
 #include "base/map.h"
 #include "base/mem.h"
 
@@ -16,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/queue.h>
 #include <sys/socket.h>
 
 enum {
@@ -29,6 +34,8 @@ enum {
 struct checkup {
     struct api *api;
     struct map *checks; /* attempt key -> struct checked_attempt */
+    struct heap due;    /* the checks that do not run, by the time when they are due */
+    LIST_HEAD(checks_open, checked_attempt) under_way;
     struct loop_timer *timer;
     uint64_t round;
     size_t open;
@@ -37,10 +44,12 @@ struct checkup {
 
 /* One attempt whose instance is checked, and the check that runs now. */
 struct checked_attempt {
+    struct heap_entry due; /* the first member, because the heap has its address */
+    LIST_ENTRY(checked_attempt) under_way;
     struct checkup *owner;
     struct attempt_key key;
+    account_id project;
     uint64_t round; /* the number of the last tick that found the attempt running */
-    int64_t due_ms; /* when the next check begins, by the loop's clock */
     uint32_t failures;
     char *path; /* the path of the GET; NULL: a check only connects to the port */
     int64_t every_ms;
@@ -62,6 +71,12 @@ static int64_t clock_ms(const struct checked_attempt *check)
     return loop_now_ms(check->owner->api->o.loop);
 }
 
+/* Lets the next check begin after so long. */
+static void check_after(struct checked_attempt *check, int64_t ms)
+{
+    heap_set(&check->owner->due, &check->due, clock_ms(check) + ms);
+}
+
 /* Closes the running check, whatever its result. */
 static void check_close(struct checked_attempt *check)
 {
@@ -77,11 +92,13 @@ static void check_close(struct checked_attempt *check)
     check->reached = false;
     must(check->owner->open > 0);
     check->owner->open--;
+    LIST_REMOVE(check, under_way);
 }
 
 static void check_free(struct checked_attempt *check)
 {
     check_close(check);
+    heap_remove(&check->owner->due, &check->due);
     loop_timer_free(check->timer);
     buf_done(&check->out);
     buf_done(&check->in);
@@ -121,7 +138,7 @@ static void check_result(struct checked_attempt *check, const struct error *fail
     const enum service_health was =
         instance != NULL ? (enum service_health)instance->health : SERVICE_UNKNOWN;
     check_close(check);
-    check->due_ms = clock_ms(check) + check->every_ms;
+    check_after(check, check->every_ms);
     if (instance == NULL) {
         return; /* the attempt has ended; the next tick frees `check` */
     }
@@ -133,7 +150,7 @@ static void check_result(struct checked_attempt *check, const struct error *fail
         return;
     }
     if (was == SERVICE_UNKNOWN && check->every_ms > STARTING_EVERY_MS) {
-        check->due_ms = clock_ms(check) + STARTING_EVERY_MS;
+        check_after(check, STARTING_EVERY_MS);
     }
     if (was == SERVICE_UNKNOWN &&
         host->now_ms(host->ctx) - instance->started_ms < check->grace_ms) {
@@ -149,7 +166,7 @@ static void check_result(struct checked_attempt *check, const struct error *fail
 static void check_skip(struct checked_attempt *check)
 {
     check_close(check);
-    check->due_ms = clock_ms(check) + check->every_ms;
+    check_after(check, check->every_ms);
 }
 
 /* ---- one check ---- */
@@ -244,9 +261,11 @@ static void check_begin(struct checked_attempt *check, node_id node)
     struct error e;
     if (tunnel_ask(check->owner->api, node, &order, tunnel_told, check, &check->tunnel, &e) !=
         ERR_OK) {
-        check->due_ms = clock_ms(check) + check->every_ms;
+        check_after(check, check->every_ms);
         return;
     }
+    heap_remove(&check->owner->due, &check->due);
+    LIST_INSERT_HEAD(&check->owner->under_way, check, under_way);
     check->open = true;
     check->owner->open++;
     loop_timer_set(check->timer, clock_ms(check) + check->timeout_ms);
@@ -266,9 +285,11 @@ static struct checked_attempt *check_new(struct checkup *checkup, const struct t
     query_task_spec(core, task->id, &arena, &spec);
     check->owner = checkup;
     check->key = key;
+    check->project = task->account;
     check->path = strcmp(spec.health, HEALTH_TCP) == 0 ? NULL : xstrdup(spec.health);
     check->every_ms = spec.health_every_ms;
-    check->timeout_ms = spec.health_timeout_ms;
+    check->timeout_ms = spec.health_timeout_ms < HEALTH_TIMEOUT_MS_MAX ? spec.health_timeout_ms
+                                                                       : HEALTH_TIMEOUT_MS_MAX;
     check->grace_ms = spec.health_grace_ms;
     check->failures_max = spec.health_failures;
     check->timer = loop_timer_new(api->o.loop, check_late, check);
@@ -276,6 +297,7 @@ static struct checked_attempt *check_new(struct checkup *checkup, const struct t
     buf_init(&check->in, 2 * ANSWER_MAX);
     arena_done(&arena);
     (void)map_put(checkup->checks, &check->key, sizeof check->key, check);
+    check_after(check, 0);
     return check;
 }
 
@@ -290,7 +312,34 @@ static void task_look(struct checkup *checkup, const struct core *core, const st
         struct checked_attempt *check = map_get(checkup->checks, &key, sizeof key);
         check = check != NULL ? check : check_new(checkup, task, key);
         check->round = checkup->round;
-        if (!check->open && checkup->open < CHECKS_OPEN_MAX && clock_ms(check) >= check->due_ms) {
+    }
+}
+
+/* Do as many checks of the project run as could still begin? */
+static bool project_full(const struct checkup *checkup, account_id project)
+{
+    size_t count = 0;
+    const struct checked_attempt *check;
+    LIST_FOREACH(check, &checkup->under_way, under_way)
+    {
+        count += check->project.v == project.v;
+    }
+    return count >= CHECKS_OPEN_MAX - checkup->open;
+}
+
+/* Begins the checks that are due. The tick has just found all their attempts running. */
+static void due_begin(struct checkup *checkup, const struct core *core)
+{
+    const int64_t now_ms = loop_now_ms(checkup->api->o.loop);
+    struct heap_entry *first;
+    while (checkup->open < CHECKS_OPEN_MAX && (first = heap_first(&checkup->due)) != NULL &&
+           first->key <= now_ms) {
+        struct checked_attempt *check = (struct checked_attempt *)(void *)first;
+        const struct instance *instance = query_instance_live(core, check->key);
+        must(instance != NULL);
+        if (project_full(checkup, check->project)) {
+            check_after(check, 1); /* looked at again in the next tick, in the same order */
+        } else {
             check_begin(check, instance->node);
         }
     }
@@ -301,13 +350,11 @@ static void tick(void *ctx)
     struct checkup *checkup = ctx;
     const struct api *api = checkup->api;
     const struct core *core = api->o.host->core(api->o.host->ctx);
-    const struct task *task = core != NULL ? query_task_service_first(core, (account_id){0}) : NULL;
+    const struct task *task = core != NULL ? query_task_checked_next(core, (task_id){0}) : NULL;
     size_t cursor = 0;
     checkup->round++;
-    for (; task != NULL; task = query_task_service_next(core, task)) {
-        if (task->checked) {
-            task_look(checkup, core, task);
-        }
+    for (; task != NULL; task = query_task_checked_next(core, task->id)) {
+        task_look(checkup, core, task);
     }
     for (struct checked_attempt *check = map_next(checkup->checks, &cursor); check != NULL;
          check = map_next(checkup->checks, &cursor)) {
@@ -315,6 +362,9 @@ static void tick(void *ctx)
             (void)map_remove(checkup->checks, &check->key, sizeof check->key);
             check_free(check);
         }
+    }
+    if (core != NULL) {
+        due_begin(checkup, core);
     }
     if (map_count(checkup->checks) > 0) {
         loop_timer_set(checkup->timer, loop_now_ms(api->o.loop) + TICK_MS);
@@ -326,7 +376,7 @@ void checkup_wake(struct checkup *checkup)
     const struct api *api = checkup->api;
     const struct core *core = api->o.host->core(api->o.host->ctx);
     if (!checkup->stopping && !loop_timer_armed(checkup->timer) && core != NULL &&
-        query_task_service_first(core, (account_id){0}) != NULL) {
+        query_task_checked_next(core, (task_id){0}) != NULL) {
         loop_timer_set(checkup->timer, loop_now_ms(api->o.loop) + TICK_MS);
     }
 }
@@ -336,6 +386,7 @@ struct checkup *checkup_new(struct api *api)
     struct checkup *checkup = xcalloc(1, sizeof *checkup);
     checkup->api = api;
     checkup->checks = map_new();
+    LIST_INIT(&checkup->under_way);
     checkup->timer = loop_timer_new(api->o.loop, tick, checkup);
     return checkup;
 }
@@ -357,6 +408,7 @@ void checkup_free(struct checkup *checkup)
     if (checkup != NULL) {
         loop_timer_free(checkup->timer);
         map_free(checkup->checks);
+        heap_done(&checkup->due);
         free(checkup);
     }
 }

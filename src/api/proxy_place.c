@@ -85,9 +85,10 @@ bool proxy_place_find(struct proxied *p, const struct core *core)
     }
     const struct account *project = query_account_named(core, ACCOUNT_PROJECT, p->project);
     const struct task *found = NULL;
-    const struct task *task = project != NULL ? query_task_service_first(core, project->id) : NULL;
-    for (; task != NULL && task->account.v == project->id.v;
-         task = query_task_service_next(core, task)) {
+    const struct task *task = NULL;
+    while (project != NULL &&
+           (task = query_task_service_next(core, project->id, p->name,
+                                           task != NULL ? task->id : (task_id){0})) != NULL) {
         if (!is_named(core, task, p->name)) {
             continue;
         }

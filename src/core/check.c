@@ -314,6 +314,10 @@ static void check_tasks(struct expected *expected)
         if (key_service(task, &service)) {
             expect(expected, ORDER_SERVICE, service);
         }
+        struct okey checked;
+        if (key_checked(task, &checked)) {
+            expect(expected, ORDER_CHECKED, checked);
+        }
         if (task->active_count > 0) {
             expect(expected, ORDER_ACCOUNT_RUNNING, key_account_running(task));
         }

@@ -286,6 +286,9 @@ static void health_finish(const struct doc_value *v, const struct task_spec *spe
     }
     if (spec->health_timeout_ms == 0) {
         fields_problem_in(v, "health_timeout", "no answer comes within no time");
+    } else if (spec->health_timeout_ms > HEALTH_TIMEOUT_MS_MAX) {
+        fields_problem_in(v, "health_timeout", "at most %d s are wanted",
+                          HEALTH_TIMEOUT_MS_MAX / 1000);
     }
     if (spec->health_failures == 0) {
         fields_problem_in(v, "health_failures", "1 or more is wanted");

@@ -307,7 +307,33 @@ def test_bad_health_checks_are_refused(weir):
                           ({"health": "/a b"}, "health: a path has no spaces"),
                           ({"health": "/", "kind": "command"}, "only a task of kind service"),
                           ({"health": "tcp", "health_every": "10ms"}, "health_every: at least 1 s"),
+                          ({"health": "tcp", "health_timeout": "61s"}, "health_timeout: at most 60 s"),
                           ({"health": "tcp", "health_failures": 0}, "health_failures: 1 or more")):
         refused = site.api("POST", "tasks", {"command": ["true"], "kind": "service", **fields})
         assert refused.status == 400 and words in refused.json["error"]["message"], refused.body
     assert site.api("GET", "tasks").json["items"] == []
+
+
+# Notes that it was asked, and never answers.
+SILENT = """
+import _signal, _socket, posix
+listener = _socket.socket()
+listener.bind(("127.0.0.1", int(posix.environ[b"WEIR_PORT"])))
+listener.listen(9)
+held = listener._accept()
+open(posix.environ[b"PLACE"] + b"/asked-" + posix.environ[b"WEIR_INSTANCE_ID"], "w").close()
+_signal.pause()
+"""
+
+
+def test_instances_that_do_not_answer_do_not_hold_up_the_checks_of_another_project(weir, place):
+    site = weir("--slots", "80")
+    for name in ("silent", "well"):
+        assert site.api("POST", "projects", {"name": name}).status == 201
+    silent = site.submit("/usr/bin/python3", "-S", "-E", "-c", SILENT, kind="service", project="silent", preemptible=True, instances=70, env={"PLACE": str(place)},
+                         health="/", health_every="1s", health_timeout="60s", health_grace="60s", health_failures=1000)
+    site.wait_until(lambda: len(list(place.glob("asked-*"))) >= 32, "checks that are not answered")
+    well = checked(site, place, project="well", preemptible=True)
+    site.wait_until(lambda: healths(site, well) == {0: "healthy"}, "the service of the other project")
+    # No check of the silent service has come to its end: all are under way, and did not take all there is.
+    assert set(healths(site, silent).values()) == {"unknown"}

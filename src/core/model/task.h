@@ -111,6 +111,8 @@ struct task {
     /* how long a run of the task is expected to take, as known when the task was queued; 0: unknown */
     int64_t expect_ms;
     uint64_t name_hash; /* hash of the task's name without digits; 0: the task has no name */
+    uint64_t
+        service_hash; /* of a service: hash of its whole name (query_task_service_next()); else 0 */
     int64_t grace_ms;
     uint32_t waiting_count; /* instances that wait for a place */
     uint32_t waiting_from;  /* index of the first waiting instance; instance_count: none waits */

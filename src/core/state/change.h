@@ -96,6 +96,7 @@ struct task_mark {
     int64_t hold_until_ms;
     bool service;
     struct okey service_key; /* the task's key in ORDER_SERVICE, if `service` */
+    bool checked;            /* does the task stand in ORDER_CHECKED? */
     bool stale;
     struct okey stale_key; /* key of the task in ORDER_DEADLINE, if `stale` */
 };

@@ -78,7 +78,9 @@ void change_task_mark(const struct core *core, const struct task *task, struct t
                               .account_queue = key_account_queue(task),
                               .account_running = key_account_running(task)};
     change_usage_wants(core, task, &ret->wants);
+    struct okey checked_key;
     ret->service = key_service(task, &ret->service_key);
+    ret->checked = key_checked(task, &checked_key);
     ret->stale = gang_stale_key(core, task, &ret->stale_key);
 }
 
@@ -87,6 +89,7 @@ void change_task_mark_new(const struct core *core, const struct task *task, stru
     change_task_mark(core, task, ret);
     ret->stale = false;
     ret->service = false;
+    ret->checked = false;
     ret->queued = false;
     ret->active = false;
     ret->overtaken = false;
@@ -242,6 +245,16 @@ static void service_update(struct core *core, const struct task *task, const str
     must(!service || oindex_insert(order, key));
 }
 
+static void checked_update(struct core *core, const struct task *task, const struct task_mark *mark)
+{
+    struct oindex *order = &core->orders[ORDER_CHECKED];
+    struct okey key;
+    const bool checked = key_checked(task, &key);
+    if (checked != mark->checked) {
+        must(checked ? oindex_insert(order, key) : oindex_remove(order, key));
+    }
+}
+
 /* Keeps the end of the task's back-off in ORDER_DEADLINE. A task without a waiting instance does not back off. */
 static void hold_update(struct core *core, struct task *task, const struct task_mark *mark)
 {
@@ -291,6 +304,7 @@ void change_task_close(struct core *core, struct task *task, const struct task_m
     counts_update(core, task, mark);
     stale_update(core, task, mark);
     service_update(core, task, mark);
+    checked_update(core, task, mark);
     running_update(core, task, mark);
     change_task_queue_update(core, task, mark);
     fallback_close(core, task);
@@ -416,6 +430,8 @@ void change_task_spec_set(const struct core *core, struct task *task, const stru
     task->name_hash = lengths_name_hash(spec->name != NULL ? spec->name : "");
     task->network = query_network_said(core, spec->network);
     task->kind = (uint8_t)spec->kind;
+    task->service_hash =
+        spec->kind == TASK_SERVICE ? key_name_hash(spec->name != NULL ? spec->name : "") : 0;
     task->array_first = spec->array_first;
     task->gang = spec->gang;
     task->preemptible = spec->preemptible;

@@ -27,8 +27,14 @@ struct okey key_settle(const struct task *task)
 
 bool key_service(const struct task *task, struct okey *ret)
 {
-    *ret = (struct okey){{task->account.v, ~task->id.v}};
+    *ret = (struct okey){{task->account.v, task->service_hash, ~task->id.v}};
     return task->kind == TASK_SERVICE && !task_state_ended(task->state);
+}
+
+bool key_checked(const struct task *task, struct okey *ret)
+{
+    *ret = (struct okey){{task->id.v}};
+    return task->checked && task->active_count > 0;
 }
 
 struct okey key_queue(const struct task *task)

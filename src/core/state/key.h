@@ -62,9 +62,10 @@ enum order {
     /* pool, is the machine up, ~launch, launch: launches whose agents have not joined */
     ORDER_LAUNCH_STARTING,
     ORDER_POOL_DUE, /* pool, 0, 0, 0: pools that are not deleted and that are due for a pass */
-    ORDER_SERVICE, /* project, ~task, 0, 0: tasks of kind service that have not ended, the newest first */
+    ORDER_SERVICE, /* project, hash of the name, ~task, 0: tasks of kind service that have not ended */
+    ORDER_CHECKED, /* task, 0, 0, 0: tasks with a health check that have active instances */
 };
-enum { ORDER_COUNT = ORDER_SERVICE + 1 };
+enum { ORDER_COUNT = ORDER_CHECKED + 1 };
 
 /* The domains of one level of a pool lie together. */
 #define LEVEL_KEY(pool, level) ((uint64_t)(pool).v << 32 | (uint64_t)(level))
@@ -154,6 +155,9 @@ struct okey key_delete(pool_id pool, int64_t at_ms);
 
 /* Sets the key of a task in ORDER_SERVICE. False: the task is no service, or has ended. */
 bool key_service(const struct task *task, struct okey *ret);
+
+/* The key of a task in ORDER_CHECKED. False: the task has no health check, or no active instance. */
+bool key_checked(const struct task *task, struct okey *ret);
 
 /* The key of the i-th dependency of a task in ORDER_DEPENDENT. */
 struct okey key_depends(task_id task, const struct task_spec *spec, uint32_t i);

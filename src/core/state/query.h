@@ -76,11 +76,13 @@ const struct task *query_task_next(const struct core *core,
 const struct task *query_task_prev(const struct core *core,
                                    /* the next older task; `before` 0: the newest task */
                                    task_id before);
-/* Walk through the services that have not ended, in the order of projects, and in each project from
- * the newest. query_task_service_first() begins at `project`, or at the next project with a
- * service. query_task_service_next() returns the service behind `after`. NULL: there is no more. */
-const struct task *query_task_service_first(const struct core *core, account_id project);
-const struct task *query_task_service_next(const struct core *core, const struct task *after);
+/* Walk through the services of the project that have not ended and whose names have the hash of `name`, from the newest.
+ * Another name may have the same hash, so the caller compares names. Returns the next older service than `before`; 0: the
+ * newest. NULL: there is no more. */
+const struct task *query_task_service_next(const struct core *core, account_id project,
+                                           const char *name, task_id before);
+/* Returns the next task behind `after` that has a health check and active instances. NULL: there is no more. */
+const struct task *query_task_checked_next(const struct core *core, task_id after);
 task_id query_task_last(const struct core *core); /* the highest task id ever given */
 void query_task_spec(const struct core *core, task_id id, struct arena *arena,
                      struct task_spec *ret);

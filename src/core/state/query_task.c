@@ -35,21 +35,23 @@ const struct task *query_task_prev(const struct core *core, task_id before)
     return id != 0 ? query_task(core, (task_id){id}) : NULL;
 }
 
-static const struct task *service_behind(const struct core *core, struct okey key)
+const struct task *query_task_service_next(const struct core *core, account_id project,
+                                           const char *name, task_id before)
 {
-    return oindex_next(&core->orders[ORDER_SERVICE], key, &key)
-               ? query_task(core, (task_id){~key.at[1]})
+    const uint64_t hash = key_name_hash(name);
+    struct okey key = {{project.v, hash, before.v != 0 ? ~before.v : 0}};
+    return oindex_next(&core->orders[ORDER_SERVICE], key, &key) && key.at[0] == project.v &&
+                   key.at[1] == hash
+               ? query_task(core, (task_id){~key.at[2]})
                : NULL;
 }
 
-const struct task *query_task_service_first(const struct core *core, account_id project)
+const struct task *query_task_checked_next(const struct core *core, task_id after)
 {
-    return service_behind(core, (struct okey){{project.v}});
-}
-
-const struct task *query_task_service_next(const struct core *core, const struct task *after)
-{
-    return service_behind(core, (struct okey){{after->account.v, ~after->id.v}});
+    struct okey key = {{after.v}};
+    return oindex_next(&core->orders[ORDER_CHECKED], key, &key)
+               ? query_task(core, (task_id){key.at[0]})
+               : NULL;
 }
 
 task_id query_task_last(const struct core *core)

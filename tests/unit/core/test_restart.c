@@ -7,6 +7,8 @@
 #include "core/model/restart.h"
 #include "core/sched/explain/explain.h"
 
+#include <stdio.h>
+
 enum { SECOND_MS = 1000, FAILS = 3 };
 
 static int setup(void **state)
@@ -227,6 +229,59 @@ static void a_kill_ends_a_service_that_waits_and_one_that_runs(void **state)
     assert_int_equal(rig_fact(rig, FACT_TASK_ENDED)->task_ended.state, TASK_KILLED);
 }
 
+/* The services that a look by this name visits, as a text of their numbers, newest first. */
+static const char *named(const struct rig *rig, account_id project, const char *name)
+{
+    static char text[128];
+    size_t len = 0;
+    const struct task *task = NULL;
+    text[0] = '\0';
+    while ((task = query_task_service_next(rig->core, project, name,
+                                           task != NULL ? task->id : (task_id){0})) != NULL) {
+        len += (size_t)snprintf(text + len, sizeof text - len, "%s%u", len > 0 ? " " : "",
+                                (unsigned)task->id.v);
+    }
+    return text;
+}
+
+static void a_look_by_name_visits_only_services_of_this_name_that_have_not_ended(void **state)
+{
+    struct rig *rig = *state;
+    static const char *const names[] = {"chat", "other", "chat", "chat2", "chat"};
+    struct task_spec plain = rig_spec();
+    task_id ids[5];
+    plain.name = "chat";
+    (void)rig_submit(rig, plain); /* no service */
+    for (size_t i = 0; i < 5; i++) {
+        struct task_spec spec = service(RESTART_AUTO);
+        spec.name = names[i];
+        ids[i] = rig_submit(rig, spec);
+    }
+    const account_id project = query_task(rig->core, ids[0])->account;
+    assert_string_equal(named(rig, project, "chat"), "6 4 2");
+    assert_string_equal(named(rig, project, "chat2"), "5");
+    assert_string_equal(named(rig, project, "nobody"), "");
+    assert_string_equal(named(rig, (account_id){project.v + 1}, "chat"), "");
+    assert_int_equal(rig_task(rig, INPUT_TASK_KILL, ids[2]), VERDICT_OK);
+    assert_string_equal(named(rig, project, "chat"), "6 2");
+}
+
+static void only_tasks_with_a_check_and_active_instances_are_looked_at(void **state)
+{
+    struct rig *rig = *state;
+    struct task_spec spec = service(RESTART_NEVER);
+    (void)rig_submit(rig, spec); /* without a check */
+    rig_pass(rig);
+    spec.health = HEALTH_TCP;
+    const task_id id = rig_submit(rig, spec);
+    assert_null(query_task_checked_next(rig->core, (task_id){0})); /* it waits */
+    rig_pass(rig);
+    assert_int_equal(query_task_checked_next(rig->core, (task_id){0})->id.v, id.v);
+    assert_null(query_task_checked_next(rig->core, id));
+    rig_run(rig, id, 0, 0);
+    assert_null(query_task_checked_next(rig->core, (task_id){0}));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -240,6 +295,8 @@ int main(void)
         TEST(an_instance_takes_requests_once_and_while_it_is_healthy),
         TEST(an_instance_that_is_given_up_starts_again_by_the_rule),
         TEST(a_check_of_an_old_attempt_or_of_a_task_without_one_is_nothing),
+        TEST(a_look_by_name_visits_only_services_of_this_name_that_have_not_ended),
+        TEST(only_tasks_with_a_check_and_active_instances_are_looked_at),
         TEST(a_kill_ends_a_service_that_waits_and_one_that_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
