@@ -23,12 +23,16 @@ struct usage_read {
     struct store_usage_query query; /* texts in the arena */
     struct store_usage_said said;
     VEC(struct store_usage_row) rows; /* likewise */
+    VEC(struct store_usage_price) prices;
+    const char *currencies[STORE_USAGE_CURRENCIES_MAX]; /* in the arena */
+    uint32_t currency_count;
 };
 
 static void usage_free(struct call_work *base)
 {
     struct usage_read *usage = (struct usage_read *)base;
     vec_done(&usage->rows);
+    vec_done(&usage->prices);
     arena_done(&usage->arena);
     free(usage);
 }
@@ -94,7 +98,57 @@ static bool query_read(struct call *call, struct arena *arena, struct store_usag
     return true;
 }
 
+/* The number of the currency; STORE_USAGE_CURRENCIES_MAX: there are too many. */
+static uint32_t currency_number(struct usage_read *usage, const char *currency)
+{
+    uint32_t i = 0;
+    while (i < usage->currency_count && strcmp(usage->currencies[i], currency) != 0) {
+        i++;
+    }
+    if (i == usage->currency_count && i < STORE_USAGE_CURRENCIES_MAX) {
+        usage->currencies[usage->currency_count++] = currency;
+    }
+    return i;
+}
+
+/* The prices of the pools whose flavor has one. */
+static void prices_take(struct usage_read *usage, const struct core *core)
+{
+    const struct pool *pool = NULL;
+    while ((pool = query_pool_next(core, pool != NULL ? pool->id : (pool_id){0})) != NULL) {
+        struct flavor_spec spec = {0};
+        if (pool->flavor.v != 0) {
+            query_flavor_spec(core, pool->flavor, &usage->arena, &spec);
+        }
+        const uint32_t slots = spec.gpus > 0 ? spec.gpus : spec.slots;
+        if (spec.price_milli == 0 || slots == 0) {
+            continue;
+        }
+        const uint32_t currency = currency_number(usage, arena_str(&usage->arena, spec.currency));
+        if (currency < STORE_USAGE_CURRENCIES_MAX) {
+            const struct store_usage_price price = {
+                .pool = arena_str(&usage->arena, query_pool_name(core, pool->id)),
+                .node_price_milli = spec.price_milli,
+                .node_slots = slots,
+                .currency = currency};
+            vec_push(&usage->prices, price);
+        }
+    }
+    usage->query.prices = usage->prices.at;
+    usage->query.price_count = usage->prices.count;
+}
+
 /* ---- the answer ---- */
+
+/* What the use costs, for each currency in which pools have prices. */
+static void costs_json(struct json_out *j, const struct usage_read *usage, const int64_t *costs)
+{
+    json_out_put(j, "costs:[");
+    for (uint32_t i = 0; i < usage->currency_count; i++) {
+        json_out_put(j, "{currency:%s,amount:%.3ld}", usage->currencies[i], costs[i]);
+    }
+    json_out_put(j, "]");
+}
 
 static void row_take(void *ctx, const struct store_usage_row *row)
 {
@@ -145,9 +199,9 @@ static const char *key_text(enum store_usage_by by, const struct store_usage_row
 }
 
 /* A sum stays at the largest number. */
-static void total_add(int64_t *total, const int64_t *sums)
+static void total_add(int64_t *total, const int64_t *sums, size_t count)
 {
-    for (int i = 0; i < USAGE_SUM_COUNT; i++) {
+    for (size_t i = 0; i < count; i++) {
         if (__builtin_add_overflow(total[i], sums[i], &total[i])) {
             total[i] = INT64_MAX;
         }
@@ -160,6 +214,7 @@ static void usage_answer(struct call_work *base)
     struct call *call = base->call;
     const enum store_usage_by by = usage->query.by;
     int64_t total[USAGE_SUM_COUNT] = {0};
+    int64_t costs[STORE_USAGE_CURRENCIES_MAX] = {0};
     struct json_out j;
     call_json(call, &j);
     json_out_put(&j, "{by:%s,since:%td,until:%td,items:[", bys[by], usage->said.since_ms,
@@ -169,11 +224,14 @@ static void usage_answer(struct call_work *base)
         char scratch[TIME_TEXT_MAX];
         json_out_put(&j, "{key:%s", key_text(by, row, scratch));
         sums_json(&j, by, row->sums);
+        costs_json(&j, usage, row->costs);
         json_out_end(&j);
-        total_add(total, row->sums);
+        total_add(total, row->sums, USAGE_SUM_COUNT);
+        total_add(costs, row->costs, STORE_USAGE_CURRENCIES_MAX);
     }
     json_out_put(&j, "],more:%i,total:{", usage->said.more);
     sums_json(&j, by, total);
+    costs_json(&j, usage, costs);
     json_out_put(&j, "},recorded_from:%td,exact_from:%td}", usage->said.first_ms,
                  usage->said.exact_from_ms);
     call_answer_json(call, 200);
@@ -196,5 +254,6 @@ void usage_show(struct call *call)
         usage_free(&usage->base);
         return;
     }
+    prices_take(usage, call_core(call));
     call_work_send_stored(call, &usage->base);
 }

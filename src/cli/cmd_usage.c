@@ -60,6 +60,24 @@ static void cell_other(struct buf *out, const struct doc *item, int64_t now_ms)
                          item_number(item, "tasks.unknown", 0)));
 }
 
+/* Writes "12.50 EUR, 3.06 USD"; nothing where no pool has a price. */
+static void cell_cost(struct buf *out, const struct doc *item, int64_t now_ms)
+{
+    const struct doc *costs = item_at(item, "costs");
+    (void)now_ms;
+    for (const struct doc *d = costs != NULL ? costs->first : NULL; d != NULL; d = d->next) {
+        int64_t milli;
+        if (amount_milli(str_of(item_text(d, "amount")), &milli, NULL) != ERR_OK) {
+            milli = AMOUNT_MILLI_MAX;
+        }
+        const int64_t hundredths = (milli + 5) / 10;
+        buf_add_str(out, d == costs->first ? "" : ", ");
+        text_thousands(out, (uint64_t)hundredths / 100);
+        buf_addf(out, ".%02d%s%s", (int)(hundredths % 100),
+                 item_text(d, "currency")[0] != '\0' ? " " : "", item_text(d, "currency"));
+    }
+}
+
 enum { KEY_COLUMN = 0 };
 
 /* The title of the first column is that of --by. */
@@ -69,6 +87,7 @@ static const struct list_column account_columns[] = {
     {"asked", "ASKED", COLUMN_CUSTOM_NUMBER, "slot_seconds.asked", COLUMN_ALWAYS, cell_asked},
     {"lost", "LOST", COLUMN_CUSTOM_NUMBER, "slot_seconds.lost", COLUMN_ALWAYS, cell_lost},
     {"waited", "WAITED", COLUMN_CUSTOM_NUMBER, "slot_seconds.waited", COLUMN_ALWAYS, cell_waited},
+    {"cost", "COST", COLUMN_CUSTOM_NUMBER, "costs", COLUMN_ALWAYS, cell_cost},
     {"tasks", "TASKS", COLUMN_NUMBER, "tasks.ended", COLUMN_ALWAYS, NULL},
     {"completed", "COMPLETED", COLUMN_NUMBER, "tasks.completed", COLUMN_LESS, NULL},
     {"failed", "FAILED", COLUMN_NUMBER, "tasks.failed", COLUMN_ALWAYS, NULL},
@@ -83,12 +102,20 @@ static const struct list_column node_columns[] = {
     {"key", "", COLUMN_CUSTOM, "key", COLUMN_ALWAYS, cell_key},
     {"used", "USED", COLUMN_CUSTOM_NUMBER, "slot_seconds.used", COLUMN_ALWAYS, cell_used},
     {"lost", "LOST", COLUMN_CUSTOM_NUMBER, "slot_seconds.lost", COLUMN_ALWAYS, cell_lost},
+    {"cost", "COST", COLUMN_CUSTOM_NUMBER, "costs", COLUMN_ALWAYS, cell_cost},
     {"attempts", "ATTEMPTS", COLUMN_NUMBER, "attempts.ended", COLUMN_ALWAYS, NULL},
     {"failed", "FAILED", COLUMN_NUMBER, "attempts.failed", COLUMN_ALWAYS, NULL},
     {"evicted", "EVICTED", COLUMN_NUMBER, "attempts.evicted", COLUMN_ALWAYS, NULL},
     {"node_lost", "NODE LOST", COLUMN_NUMBER, "attempts.node_lost", COLUMN_ALWAYS, NULL},
     {0},
 };
+
+/* Without a price of any pool there is no column for costs. */
+static bool column_shown(const struct list_column *column, const struct doc *answer)
+{
+    const struct doc *costs = item_at(answer, "total.costs");
+    return column->cell != cell_cost || (costs != NULL && costs->first != NULL);
+}
 
 static const struct list_column *columns_of(const struct doc *answer)
 {
@@ -117,6 +144,12 @@ static void csv_row(struct buf *out, const struct list_column *columns, const st
         if (strncmp(c->path, "slot_seconds.", strlen("slot_seconds.")) == 0) {
             const int64_t milli = slot_milli(item, c->path) / MILLI_PER_MILLIHOUR;
             buf_addf(out, ",%lld.%03d", (long long)(milli / 1000), (int)(milli % 1000));
+        } else if (c->cell == cell_cost) {
+            const struct doc *costs = item_at(item, c->path);
+            for (const struct doc *d = costs != NULL ? costs->first : NULL; d != NULL;
+                 d = d->next) {
+                buf_addf(out, ",%s", item_text(d, "amount"));
+            }
         } else if (c->cell != NULL) {
             buf_add_char(out, ',');
             c->cell(out, item, 0);
@@ -127,13 +160,32 @@ static void csv_row(struct buf *out, const struct list_column *columns, const st
     buf_add_char(out, '\n');
 }
 
+/* A column for each currency: cost_EUR. */
+static void csv_costs_head(struct buf *out, const struct doc *answer)
+{
+    const struct doc *costs = item_at(answer, "total.costs");
+    for (const struct doc *d = costs != NULL ? costs->first : NULL; d != NULL; d = d->next) {
+        const char *currency = item_text(d, "currency");
+        struct buf name;
+        buf_init(&name, OUT_MAX);
+        buf_addf(&name, "cost%s%s", currency[0] != '\0' ? "_" : "", currency);
+        buf_add_char(out, ',');
+        csv_text(out, buf_text(&name));
+        buf_done(&name);
+    }
+}
+
 static void csv_write(struct buf *out, const struct doc *answer)
 {
     const struct list_column *columns = columns_of(answer);
     buf_add_str(out, item_text(answer, "by"));
     for (const struct list_column *c = columns + 1; c->name != NULL; c++) {
         const bool hours = strncmp(c->path, "slot_seconds.", strlen("slot_seconds.")) == 0;
-        buf_addf(out, ",%s%s", c->name, hours ? "_slot_hours" : "");
+        if (c->cell == cell_cost) {
+            csv_costs_head(out, answer);
+        } else {
+            buf_addf(out, ",%s%s", c->name, hours ? "_slot_hours" : "");
+        }
     }
     buf_add_char(out, '\n');
     const struct doc *items = item_at(answer, "items");
@@ -160,8 +212,10 @@ static void table_write(struct cli *cli, struct buf *out, const struct doc *answ
     const struct list_column *shown[TABLE_COLUMNS_MAX] = {&first};
     size_t count = 1;
     first.title = title_of(&cli->arena, item_text(answer, "by"));
-    for (; columns[count].name != NULL; count++) {
-        shown[count] = &columns[count];
+    for (const struct list_column *c = columns + 1; c->name != NULL; c++) {
+        if (column_shown(c, answer)) {
+            shown[count++] = c;
+        }
     }
     VEC(const struct doc *) items = {0};
     const struct doc *list = item_at(answer, "items");

@@ -12,8 +12,9 @@
 
 enum {
     STORE_USE_DAYS_MAX = 1000, /* what an attempt held before counts on the first of these days */
-    STORE_USAGE_KEEP_DAYS = 3660, /* sums of days are kept for ten years */
-    STORE_USAGE_ROWS_MAX = 10000, /* rows of one store_usage_read() at most */
+    STORE_USAGE_KEEP_DAYS = 3660,   /* sums of days are kept for ten years */
+    STORE_USAGE_CURRENCIES_MAX = 8, /* of one question */
+    STORE_USAGE_ROWS_MAX = 10000,   /* rows of one store_usage_read() at most */
 };
 #define STORE_DAY_MS INT64_C(86400000)
 /* Largest amount of one use, about 280 million slot hours, so that sums fit 64 bits. */
@@ -84,19 +85,31 @@ enum store_usage_sum {
 };
 enum { USAGE_SUM_COUNT = USAGE_NODE_LOST + 1 };
 
+/* What a slot of a pool costs. The price of a node is for an hour, in thousandths. */
+struct store_usage_price {
+    const char *pool;
+    int64_t node_price_milli;
+    uint32_t node_slots; /* at least 1 */
+    uint32_t currency;   /* below STORE_USAGE_CURRENCIES_MAX */
+};
+
 struct store_usage_query {
     enum store_usage_by by;
     int64_t since_ms;
-    int64_t until_ms;    /* not counted any more */
-    const char *pool;    /* NULL: any */
-    const char *user;    /* NULL: any; not with USAGE_BY_NODE */
-    const char *project; /* likewise */
+    int64_t until_ms;                       /* not counted any more */
+    const char *pool;                       /* NULL: any */
+    const char *user;                       /* NULL: any; not with USAGE_BY_NODE */
+    const char *project;                    /* likewise */
+    const struct store_usage_price *prices; /* of the pools that have one */
+    size_t price_count;
 };
 
 struct store_usage_row {
     struct str key; /* a name; of USAGE_BY_KIND and USAGE_BY_DAY empty, and `number` says which */
     int64_t number;
     int64_t sums[USAGE_SUM_COUNT];
+    /* What the use costs by the prices of the question, in thousandths, for each currency. */
+    int64_t costs[STORE_USAGE_CURRENCIES_MAX];
 };
 
 /* What an answer rests on. */

@@ -137,6 +137,39 @@ def test_csv_has_a_line_a_row(ended):
     assert nodes[0] == "node,used_slot_hours,lost_slot_hours,attempts,failed,evicted,node_lost"
 
 
+def test_costs_are_slot_hours_by_the_price_of_the_pool(weir):
+    """Two pools with prices in two currencies; the pool `default` has none."""
+    weir.weir("flavor", "create", "small", "--slots", "2", "--price", "720000", "--currency", "EUR")
+    weir.weir("flavor", "create", "large", "--slots", "4", "--price", "36", "--currency", "USD")
+    for pool, flavor in (("cheap", "small"), ("dear", "large")):
+        weir.weir("pool", "create", pool, "--provider", "local", "--max", "1", "--flavor", flavor)
+    assert "COST" not in weir.weir("usage").stdout
+    attempts = {}
+    for pool, slots in (("cheap", 2), ("cheap", 1), ("dear", 3), ("default", 0)):
+        task = weir.submit("sleep", "0.2", pool=pool, resources={"slots": slots})
+        weir.wait(task)
+        attempts.setdefault(pool, []).append((weir.task(task)["attempts"][0], slots))
+    euros = sum(held(attempt, slots) for attempt, slots in attempts["cheap"]) * 720000 / 2 / 3600
+    dollars = sum(held(attempt, slots) for attempt, slots in attempts["dear"]) * 36 / 4 / 3600
+    assert euros > 50 and dollars > 0.001
+    for by in ("user", "project", "kind", "day"):
+        answer, rows_by = rows(weir, "--by", by)
+        (row,) = rows_by.values()
+        assert row["costs"] == answer["total"]["costs"]
+        assert {c["currency"]: c["amount"] for c in row["costs"]} == {"EUR": pytest.approx(euros, abs=0.3), "USD": pytest.approx(dollars, abs=0.002)}
+    answer, by_pool = rows(weir, "--by", "pool")
+    assert [c["amount"] > 0 for c in by_pool["cheap"]["costs"]] == [True, False]
+    assert [c["amount"] > 0 for c in by_pool["dear"]["costs"]] == [False, True]
+    assert sum(c["amount"] for row in by_pool.values() for c in row["costs"]) == pytest.approx(sum(c["amount"] for c in answer["total"]["costs"]), abs=0.01)
+    by_node = rows(weir, "--by", "node")[0]
+    assert [c["amount"] for c in by_node["total"]["costs"]] == pytest.approx([c["amount"] for c in answer["total"]["costs"]], abs=0.01)
+    table = weir.weir("usage", "--by", "pool").stdout
+    paid = f"{by_pool['cheap']['costs'][0]['amount']:.2f} EUR"
+    assert "COST" in table.splitlines()[0] and paid in table
+    (line,) = csv.DictReader(io.StringIO(weir.weir("usage", "--csv").stdout))
+    assert float(line["cost_EUR"]) == answer["total"]["costs"][0]["amount"] and float(line["cost_USD"]) == answer["total"]["costs"][1]["amount"]
+
+
 @pytest.mark.parametrize(
     "flags, said",
     [

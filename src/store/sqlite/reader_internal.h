@@ -40,4 +40,5 @@ struct store_reader {
     sqlite3 *db;
     sqlite3_stmt *stmt[READ_STMT_COUNT];
     struct log_reader *logs;
+    struct map *prices; /* of the question about use that is read: by pool (store_usage_cost.c) */
 };

@@ -1,6 +1,7 @@
 /* store_reader.c - a read-only connection: reads facts for resumed event streams, and output of
  * tasks. SPDX-License-Identifier: Apache-2.0 */
 #include "store/sqlite/reader_internal.h"
+#include "store/sqlite/store_usage_cost.h"
 #include "store/sqlite/usage_sql.h"
 
 #include "base/mem.h"
@@ -82,6 +83,7 @@ enum err store_reader_open(const char *dir, struct store_reader **ret, struct er
     reader->dir = xstrdup(dir);
     reader->logs = logstore_reader_new(dir);
     r = db_open(dir, DB_READ, &reader->db, e);
+    r = r == ERR_OK ? store_usage_cost_init(reader, e) : r;
     if (r == ERR_OK) {
         r = db_prepare(reader->db, read_sql, READ_STMT_COUNT, reader->stmt, e);
     }

@@ -4,6 +4,9 @@
 #include "store/sqlite/reader_internal.h"
 #include "store/store_usage.h"
 
+#include "base/map.h"
+#include "base/mem.h"
+
 /* Days whose sums are read: [first, after). Days whose pieces are read; -1: none. */
 struct usage_days {
     int64_t first;
@@ -76,7 +79,10 @@ static enum err rows_give(sqlite3_stmt *stmt, const struct store_usage_query *qu
         for (int i = 0; i < USAGE_SUM_COUNT; i++) {
             out.sums[i] = sqlite3_column_int64(stmt, 1 + i);
         }
-        if (sqlite3_column_int64(stmt, 1 + USAGE_SUM_COUNT) != 1) {
+        const struct str costs = db_str(stmt, 1 + USAGE_SUM_COUNT);
+        must(costs.len == sizeof out.costs);
+        memcpy(out.costs, costs.p, sizeof out.costs);
+        if (sqlite3_column_int64(stmt, 2 + USAGE_SUM_COUNT) != 1) {
             (void)sqlite3_reset(stmt);
             return fail(
                 e, ERR_CORRUPT,
@@ -107,5 +113,14 @@ enum err store_usage_read(struct store_reader *reader, const struct store_usage_
     const struct usage_days days = days_choose(query, exact_from, ret);
     sqlite3_stmt *stmt = reader->stmt[query->by == USAGE_BY_NODE ? READ_USAGE_NODE : READ_USAGE];
     query_bind(stmt, query, &days, ret);
-    return rows_give(stmt, query, fn, ctx, &ret->more, e);
+    reader->prices = map_new();
+    for (size_t i = 0; i < query->price_count; i++) {
+        const struct store_usage_price *price = &query->prices[i];
+        must(price->node_slots > 0);
+        must(price->currency < STORE_USAGE_CURRENCIES_MAX);
+        (void)map_put(reader->prices, price->pool, strlen(price->pool), (void *)(uintptr_t)price);
+    }
+    r = rows_give(stmt, query, fn, ctx, &ret->more, e);
+    map_free(steal(reader->prices));
+    return r;
 }

@@ -56,29 +56,29 @@
 #define USAGE_READ                                                                                 \
     "SELECT key, sum(asked), sum(used), sum(lost), sum(waited), sum(completed), sum(failed), "     \
     "sum(killed), sum(unavailable), sum(unknown), sum(tries), sum(tries_bad), sum(evicted), "      \
-    "sum(node_lost), min(whole) FROM ("                                                            \
+    "sum(node_lost), weir_cost(used, pool), min(whole) FROM ("                                     \
     "SELECT CASE ?1 WHEN 0 THEN user WHEN 1 THEN project WHEN 2 THEN pool WHEN 3 THEN kind "       \
     "ELSE day END AS key, asked, used, lost, waited, completed, failed, killed, unavailable, "     \
-    "unknown, tries, tries_bad, evicted, node_lost, " SUM_DAY " AS whole FROM usage_day "          \
+    "unknown, tries, tries_bad, evicted, node_lost, pool, " SUM_DAY " AS whole FROM usage_day "    \
     "WHERE day >= ?2 AND day < ?3 AND (?8 IS NULL OR pool = ?8) "                                  \
     "AND (?10 IS NULL OR user = ?10) AND (?11 IS NULL OR project = ?11) UNION ALL "                \
     "SELECT key, (end_ms >= ?6 AND end_ms < ?7) * asked, used, lost, "                             \
     "(begin_ms >= ?6 AND begin_ms < ?7) * waited, ended = 1, ended = 2, ended = 3, ended = 4, "    \
-    "ended = 5, ended >= 6, ended = 7, ended = 8, ended = 9, whole FROM (SELECT "                  \
+    "ended = 5, ended >= 6, ended = 7, ended = 8, ended = 9, pool, whole FROM (SELECT "            \
     "CASE ?1 WHEN 0 THEN user WHEN 1 THEN project WHEN 2 THEN pool WHEN 3 THEN kind "              \
-    "ELSE day END AS key, begin_ms, end_ms, asked, waited, " USAGE_PART " FROM usage_piece "       \
+    "ELSE day END AS key, begin_ms, end_ms, asked, waited, pool, " USAGE_PART " FROM usage_piece " \
     "WHERE day IN (?4, ?5) AND (?8 IS NULL OR pool = ?8) "                                         \
     "AND (?10 IS NULL OR user = ?10) AND (?11 IS NULL OR project = ?11))) "                        \
     "GROUP BY key ORDER BY CASE ?1 WHEN 4 THEN key END, 3 DESC, key LIMIT ?9"
 
 #define USAGE_READ_NODE                                                                            \
     "SELECT key, 0, sum(used), sum(lost), 0, 0, 0, 0, 0, 0, sum(tries), sum(tries_bad), "          \
-    "sum(evicted), sum(node_lost), min(whole) FROM ("                                              \
-    "SELECT node AS key, used, lost, tries, tries_bad, evicted, node_lost, " SUM_NODE              \
+    "sum(evicted), sum(node_lost), weir_cost(used, pool), min(whole) FROM ("                       \
+    "SELECT node AS key, used, lost, tries, tries_bad, evicted, node_lost, pool, " SUM_NODE        \
     " AS whole FROM usage_node "                                                                   \
     "WHERE day >= ?2 AND day < ?3 AND (?8 IS NULL OR pool = ?8) UNION ALL "                        \
-    "SELECT key, used, lost, ended >= 6, ended = 7, ended = 8, ended = 9, whole FROM (SELECT "     \
-    "node AS key, " USAGE_PART " FROM usage_piece "                                                \
+    "SELECT key, used, lost, ended >= 6, ended = 7, ended = 8, ended = 9, pool, whole FROM ("      \
+    "SELECT node AS key, pool, " USAGE_PART " FROM usage_piece "                                   \
     "WHERE day IN (?4, ?5) AND node <> '' AND (?8 IS NULL OR pool = ?8))) "                        \
     "GROUP BY key ORDER BY 3 DESC, key LIMIT ?9"
 

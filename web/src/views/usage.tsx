@@ -9,7 +9,9 @@ import { Button, Card, Command, Empty, ErrorBox, Head, NodeLink, Span, Tabs, Tas
 import { Table, type Column } from '../ui/table';
 import './usage.css';
 
+interface Cost { currency: string; amount: number }
 interface Sums {
+  costs: Cost[];
   slot_seconds: { asked?: number; used: number; lost: number; waited?: number };
   tasks?: { ended: number; completed: number; failed: number; killed: number; unavailable: number; unknown: number };
   attempts: { ended: number; failed: number; evicted: number; node_lost: number };
@@ -31,6 +33,8 @@ const ended: Affects = (e) => e.task !== undefined && e.type.endsWith('ended');
 const dayText = (day: number) => new Date(day * DAY_MS).toISOString().slice(0, 10);
 const dayOf = (text: string | null) => { const ms = text && /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : NaN; return Number.isFinite(ms) ? ms / DAY_MS : null; };
 const hours = (seconds: number | undefined) => (seconds === undefined ? '–' : seconds > 0 && seconds < 18 ? '<0.01' : num(Math.round(seconds / 36) / 100));
+
+const costText = (c: Cost) => `${c.amount.toFixed(2)}${c.currency ? ` ${c.currency}` : ''}`;
 
 /** The first and the last day of the question, both counted. */
 function useDays(query: URLSearchParams): [number, number] {
@@ -110,16 +114,18 @@ function Days({ rows, since, until, pick }: { rows: Row[]; since: number; until:
 }
 
 /** The rows as a file, as `weir usage --csv` writes it. */
-function csvOf(by: string, rows: Row[]): string {
+function csvOf(by: string, rows: Row[], costs: Cost[]): string {
   const cell = (v: string | number) => (/[",\n\r]/.test(String(v)) ? `"${String(v).replace(/"/g, '""')}"` : String(v));
   const hour = (seconds: number | undefined) => (Math.floor(Math.round((seconds ?? 0) * 1000) / 3600) / 1000).toFixed(3);
   const line = (cells: (string | number)[]) => cells.map(cell).join(',');
-  const head = by === 'node' ? [by, 'used_slot_hours', 'lost_slot_hours', 'attempts', 'failed', 'evicted', 'node_lost']
-    : [by, 'used_slot_hours', 'asked_slot_hours', 'lost_slot_hours', 'waited_slot_hours', 'tasks', 'completed', 'failed', 'killed', 'other', 'evicted', 'node_lost'];
+  const paid = costs.map((c) => (c.currency ? `cost_${c.currency}` : 'cost'));
+  const head = by === 'node' ? [by, 'used_slot_hours', 'lost_slot_hours', ...paid, 'attempts', 'failed', 'evicted', 'node_lost']
+    : [by, 'used_slot_hours', 'asked_slot_hours', 'lost_slot_hours', 'waited_slot_hours', ...paid, 'tasks', 'completed', 'failed', 'killed', 'other', 'evicted', 'node_lost'];
   const body = rows.map((r) => {
     const s = r.slot_seconds;
-    if (!r.tasks) return line([r.key, hour(s.used), hour(s.lost), r.attempts.ended, r.attempts.failed, r.attempts.evicted, r.attempts.node_lost]);
-    return line([r.key, hour(s.used), hour(s.asked), hour(s.lost), hour(s.waited), r.tasks.ended, r.tasks.completed, r.tasks.failed, r.tasks.killed, r.tasks.unavailable + r.tasks.unknown, r.attempts.evicted, r.attempts.node_lost]);
+    const cost = r.costs.map((c) => c.amount.toFixed(3));
+    if (!r.tasks) return line([r.key, hour(s.used), hour(s.lost), ...cost, r.attempts.ended, r.attempts.failed, r.attempts.evicted, r.attempts.node_lost]);
+    return line([r.key, hour(s.used), hour(s.asked), hour(s.lost), hour(s.waited), ...cost, r.tasks.ended, r.tasks.completed, r.tasks.failed, r.tasks.killed, r.tasks.unavailable + r.tasks.unknown, r.attempts.evicted, r.attempts.node_lost]);
   });
   return [line(head), ...body].join('\n') + '\n';
 }
@@ -147,6 +153,7 @@ function columnsOf(by: string, total: Sums, narrow: (key: string) => ComponentCh
     columns.push({ key: 'tasks', title: 'Tasks', num: true, hide: 'm', cell: (r) => num(r.tasks?.ended ?? 0) });
     columns.push({ key: 'failed', title: 'Failed', num: true, hide: 'm', cell: (r) => num(r.tasks?.failed ?? 0) });
   }
+  total.costs.forEach((c, i) => columns.push({ key: `cost-${i}`, title: c.currency ? `Cost, ${c.currency}` : 'Cost', num: true, cell: (r) => (r.costs[i]?.amount ?? 0).toFixed(2) }));
   columns.push({ key: 'evicted', title: 'Evicted', num: true, hide: 'm', cell: (r) => num(r.attempts.evicted) });
   return columns;
 }
@@ -174,7 +181,7 @@ export function UsageView() {
     <>
       <Head title="Usage" sub="What tasks used, asked for, lost and waited, in slot-hours">
         <a class="btn" href={href('/report')}>Simulation</a>
-        <Button onClick={() => download(`weir-usage-${by}-${dayText(since)}-${dayText(until)}.csv`, csvOf(by, items))} disabled={items.length === 0} data-act="csv">Download CSV</Button>
+        <Button onClick={() => download(`weir-usage-${by}-${dayText(since)}-${dayText(until)}.csv`, csvOf(by, items, total?.costs ?? []))} disabled={items.length === 0} data-act="csv">Download CSV</Button>
       </Head>
       <div class="usage-when">
         <Tabs label="Time" items={SPANS} now={query.get('since') || query.get('until') ? '' : query.get('days') ?? '30'} pick={(d) => set({ days: d, since: null, until: null })} />
@@ -192,6 +199,7 @@ export function UsageView() {
             <Sum name="Lost" title="The part of Used that an eviction or a lost node threw away">{hours(total.slot_seconds.lost)}</Sum>
             {total.slot_seconds.waited !== undefined && <Sum name="Waited" title="Slots times the time without a place">{hours(total.slot_seconds.waited)}</Sum>}
             {total.tasks && <Sum name="Tasks ended" title={`${plural(total.tasks.completed, 'task')} completed, ${num(total.tasks.failed)} failed, ${num(total.tasks.killed)} killed`}>{num(total.tasks.ended)}</Sum>}
+            {total.costs.map((c) => <Sum key={c.currency} name="Cost" title="Slot-hours used, by the prices that the flavors of the pools have now">{costText(c)}</Sum>)}
             <Sum name="Evicted" title="Attempts that were evicted">{num(total.attempts.evicted)}</Sum>
           </dl>
         </Card>
