@@ -13,6 +13,7 @@ void free_empty(const struct node *node, uint64_t out, struct free_node *ret)
 {
     ret->node = node;
     ret->out = out;
+    ret->parts = false;
     ret->slots = node->slots_milli;
     ret->cpu = node->cpu_milli;
     ret->memory = node->memory_bytes;
@@ -41,6 +42,7 @@ static uint32_t named_at(const struct node *node, resource_id resource)
 void free_take(struct free_node *free, const struct request *request, int64_t slots, int64_t cpu,
                int64_t memory, uint64_t devices)
 {
+    free->parts |= slots % SLOT_MILLI != 0;
     free->slots -= slots;
     free->cpu -= cpu;
     free->memory -= memory;
@@ -74,6 +76,7 @@ static int64_t least(int64_t a, int64_t b)
 
 static void free_least(struct free_node *a, const struct free_node *b)
 {
+    a->parts |= b->parts;
     a->slots = least(a->slots, b->slots);
     a->cpu = least(a->cpu, b->cpu);
     a->memory = least(a->memory, b->memory);

@@ -9,6 +9,7 @@
 struct free_node {
     const struct node *node;
     uint64_t out; /* devices of which nothing is free */
+    bool parts;   /* an instance or a promise there has part of a slot */
     int64_t slots;
     int64_t cpu;
     int64_t memory;

@@ -330,14 +330,16 @@ static bool keeping_paid(const struct core *core, const struct pool *pool)
     return pool->reserved_count > 0;
 }
 
-/* How many slots of the node are surely kept, because this task would fit there and has not started: with fewer kept slots it would
- * have found room beside the holder. */
+/* How many slots of the node are surely kept, because this task would fit there and has not started: with fewer kept slots the task
+ * would have found room beside the holder. Where an instance of the node has part of a slot, the holder may leave part of a slot,
+ * which is too little for the task and is not kept. So nothing is sure there. */
 static int64_t surely_kept(const struct rest *rest, const struct node *node,
                            const struct task *task)
 {
     const struct request *request = &query_task_shape(rest->core, task->shape)->request;
+    const bool parts = ledger_left(rest->ledger, node)->parts;
     const int64_t free = ledger_left(rest->ledger, node)->slots;
-    if (free % SLOT_MILLI != 0 || oracle_fits(rest->ledger, node, request, 1) == 0 ||
+    if (parts || free % SLOT_MILLI != 0 || oracle_fits(rest->ledger, node, request, 1) == 0 ||
         oracle_bounded(rest->ledger, task, node, 1)) {
         return 0;
     }

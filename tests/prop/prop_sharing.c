@@ -405,13 +405,29 @@ static bool floors_left(const struct organisation *org, const struct claimant *c
     return true;
 }
 
-/* Would the claimant's accounts be within their limits after the losses? */
+/* What the account holds when the chosen gangs have left. */
+static struct vector left_of(const struct organisation *org, const struct account_view *account)
+{
+    struct vector left = account->allocated;
+    for (uint32_t i = 0; i < org->project_count; i++) {
+        const struct project *project = &org->projects[i];
+        const bool below = project->account == account || project->account->parent == account;
+        for (uint32_t g = 0; below && g < project->gang_count; g++) {
+            if (project->gangs[g].chosen) {
+                vector_sub(&left, &project->gangs[g].size);
+            }
+        }
+    }
+    return left;
+}
+
+/* Would the claimant's accounts be within their limits without the chosen gangs? */
 static bool within_limits(const struct organisation *org, const struct claimant *claim)
 {
     for (const struct account_view *account = claim->account; account != NULL;
          account = account->parent) {
         struct account_view after = *account;
-        after.allocated = reclaim_rules_remaining(&org->losses, account);
+        after.allocated = left_of(org, account);
         if (gates_limit_at(&org->pool, &after, &claim->request) != 0) {
             return false;
         }
@@ -419,12 +435,21 @@ static bool within_limits(const struct organisation *org, const struct claimant 
     return true;
 }
 
-/* Grows a set of victims, the youngest gangs first, project by project, until the claimant fits. */
-static bool victims_choose(struct organisation *org, const struct claimant *claim)
+/* A set of victims, in the order in which the gangs joined it. */
+struct victims {
+    struct {
+        struct project *project;
+        struct gang *gang;
+    } at[DEPARTMENTS_MAX * PROJECTS_MAX * GANGS_MAX];
+    uint32_t count;
+};
+
+/* Grows a set of victims, the youngest gangs first, project by project, until the claimant fits. `*room` is what is free then. */
+static bool victims_grow(struct organisation *org, const struct claimant *claim,
+                         struct victims *victims, struct vector *room)
 {
-    struct vector room = org->free;
     reclaim_rules_losses_clear(&org->losses);
-    for (uint32_t i = 0; vector_above(&claim->request, &room, DIMS) != 0;) {
+    for (uint32_t i = 0; vector_above(&claim->request, room, DIMS) != 0;) {
         struct project *giver = NULL;
         struct gang *piece = NULL;
         for (; i < org->project_count; i++) {
@@ -440,10 +465,56 @@ static bool victims_choose(struct organisation *org, const struct claimant *clai
             return false;
         }
         piece->chosen = true;
-        vector_add(&room, &piece->size);
+        victims->at[victims->count].project = giver;
+        victims->at[victims->count++].gang = piece;
+        vector_add(room, &piece->size);
+    }
+    return true;
+}
+
+/* Lets victims stay that find room beside the claimant, the last one first. `*room` is what the claimant leaves free. */
+static void victims_shrink(const struct organisation *org, const struct claimant *claim,
+                           const struct victims *victims, struct vector *room)
+{
+    for (uint32_t i = victims->count; i-- > 0;) {
+        struct gang *piece = victims->at[i].gang;
+        piece->chosen = vector_above(&piece->size, room, DIMS) != 0;
+        if (!piece->chosen && within_limits(org, claim)) {
+            vector_sub(room, &piece->size);
+        } else {
+            piece->chosen = true;
+        }
+    }
+}
+
+/* Do the rules allow each loss, after the losses before it? */
+static bool losses_allowed(struct organisation *org, const struct claimant *claim,
+                           const struct victims *victims)
+{
+    reclaim_rules_losses_clear(&org->losses);
+    for (uint32_t i = 0; i < victims->count; i++) {
+        const struct gang *piece = victims->at[i].gang;
+        if (piece->chosen &&
+            reclaim_rules_take(claim, &org->losses, victims->at[i].project->account,
+                               &piece->size) == RECLAIM_REFUSED) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Chooses victims for the claimant. As in core/sched/take (solve_set.c) only what finds no room beside the claimant is lost, and the
+ * rules judge what is lost: a gang that starts again in the same moment must not count as given. */
+static bool victims_choose(struct organisation *org, const struct claimant *claim)
+{
+    struct victims victims = {.count = 0};
+    struct vector room = org->free;
+    if (!victims_grow(org, claim, &victims, &room) || !within_limits(org, claim)) {
+        return false;
     }
     vector_sub(&room, &claim->request);
-    return within_limits(org, claim) && reclaim_rules_balanced(claim, &org->losses) &&
+    victims_shrink(org, claim, &victims, &room);
+    return losses_allowed(org, claim, &victims) && reclaim_rules_balanced(claim, &org->losses) &&
            floors_left(org, claim, room);
 }
 
