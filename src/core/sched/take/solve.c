@@ -244,6 +244,25 @@ static bool fits_together(struct solve *solve)
     return fits;
 }
 
+/* The claimant's bit among the holders; 0: it is no holder. */
+static uint32_t holder_bit(const struct overlay *overlay, const struct task *task)
+{
+    for (uint32_t i = 0; i < overlay->holder_count; i++) {
+        if (overlay->holders[i].task == task) {
+            return (uint32_t)1 << i;
+        }
+    }
+    return 0;
+}
+
+static void own_set(struct solve *solve, uint32_t own)
+{
+    if (own != solve->own) {
+        solve->own = own;
+        solve->no_node = (struct shape_notes){.arena = solve->trial->arena};
+    }
+}
+
 /* Begins the search for one claimant. False: no piece may be evicted for this claimant. */
 static bool search_begin(struct solve *solve, const struct solve_ask *ask,
                          struct victims_ask *victims)
@@ -251,6 +270,7 @@ static bool search_begin(struct solve *solve, const struct solve_ask *ask,
     must(ask->claimant.account != NULL);
     solve->ask = ask;
     solve->grown_count = 0;
+    own_set(solve, holder_bit(&solve->trial->overlay, ask->task));
     *victims = (struct victims_ask){ask->of, &ask->claimant, ask->task};
     victims_begin(solve->victims, victims);
     solve->first = ask->of == VICTIMS_OF_ALL ? NULL : victims_next(solve->victims);
