@@ -9,6 +9,7 @@
 #include "cli/updir.h"
 #include "core/core.h"
 #include "spec/server_file.h"
+#include "spec/server_programs.h"
 #include "store/store.h"
 
 #include <errno.h>
@@ -96,6 +97,9 @@ int cmd_data_config_check(struct cli *cli)
     struct problems *problems = arena_new(&cli->arena, struct problems, 1);
     const bool right = server_file_read(all, path, &cli->arena, &file, problems, &e) == ERR_OK;
     int code = right ? EXIT_OK : EXIT_USAGE;
+    if (right) {
+        server_programs_look(all, &cli->arena, problems);
+    }
     if (!right && problems->count == 0) {
         code = context_fail(cli, &e);
     } else if (args_has(&cli->args, "json")) {
@@ -105,6 +109,9 @@ int cmd_data_config_check(struct cli *cli)
         context_report(&cli->arena, problem_report(problems, path, all, &cli->arena));
         code = context_fail(cli, &e);
     } else {
+        if (problems->count > 0) { /* warnings */
+            context_report(&cli->arena, problem_report(problems, path, all, &cli->arena));
+        }
         context_out_text(arena_fmt(&cli->arena,
                                    "%s is valid: %u pool%s, listens on %s:%u, data in %s\n", path,
                                    file.pool_count, file.pool_count == 1 ? "" : "s",

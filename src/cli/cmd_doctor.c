@@ -6,6 +6,7 @@
 #include "cli/cmd.h"
 #include "cli/item.h"
 #include "cli/text.h"
+#include "spec/server_programs.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -153,6 +154,32 @@ static void selectors_look(struct doctor *doctor, const struct doc *status)
     }
 }
 
+/* The programs of providers of type exec: they run on the server's machine, so they are looked at where that is this one. */
+static void programs_look(struct doctor *doctor)
+{
+    struct cli *cli = doctor->cli;
+    struct api_reply reply;
+    struct error e;
+    if (!login_is_local(cli->login.url) ||
+        api_get(cli, &cli->arena, "/pools?limit=1000", &reply, &e) != ERR_OK) {
+        return;
+    }
+    const struct doc *pools = item_at(reply.doc, "items");
+    for (const struct doc *d = pools != NULL ? pools->first : NULL; d != NULL; d = d->next) {
+        const char *command = item_text(d, "provider.command");
+        if (strcmp(item_text(d, "provider.type"), "exec") == 0 &&
+            server_programs_try(command, &e) != ERR_OK) {
+            finding(doctor, "program",
+                    arena_fmt(&cli->arena, "pool %s brings no node up: %s", item_text(d, "name"),
+                              e.text),
+                    arena_fmt(&cli->arena,
+                              "put the program there, or name another: `weir pool edit %s "
+                              "--command FILE`",
+                              item_text(d, "name")));
+        }
+    }
+}
+
 /* ---- this machine ---- */
 
 /* Is the controller in the root of version 2, or has it a hierarchy of version 1? */
@@ -240,6 +267,7 @@ size_t cmd_doctor_look(struct cli *cli, struct buf *text, struct buf *json)
         certificate_look(&doctor, status);
         nodes_look(&doctor, status);
         selectors_look(&doctor, status);
+        programs_look(&doctor);
     }
     cgroups_look(&doctor);
     disk_look(&doctor);

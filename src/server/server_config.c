@@ -7,6 +7,21 @@
 #include "api/config_plan.h"
 #include "base/log.h"
 #include "server/server_internal.h"
+#include "spec/server_programs.h"
+
+/* A file may name a program that is still to come. Without it the pool brings no node up, which is said at once and not at the
+ * first task. */
+static void programs_look(const struct server_file *file)
+{
+    for (uint32_t i = 0; i < file->pool_count; i++) {
+        const struct pool_spec *pool = &file->pools[i];
+        struct error e;
+        if (pool->provider == POOL_EXEC && server_programs_try(pool->command, &e) != ERR_OK) {
+            log_warn_always("a pool can bring no node up", kv_str("pool", pool->name),
+                            kv_error(&e));
+        }
+    }
+}
 
 void server_config_reconcile(struct server *server, const struct server_file *file)
 {
@@ -30,5 +45,6 @@ void server_config_reconcile(struct server *server, const struct server_file *fi
         }
     }
     config_plan_done(&plan);
+    programs_look(file);
     arena_done(&arena);
 }

@@ -74,3 +74,12 @@ def test_a_server_without_a_file_has_its_defaults(server):
     assert (answer["path"], answer["text"]) == (None, None)
     assert {origin for (kind, _), (_, origin) in of.items() if kind == "setting"} == {"default", "command line"}
     assert of["pool", "default"] == (None, "built in")
+
+
+def test_a_server_says_at_its_start_which_program_it_cannot_run():
+    server = Server(config="pools:\n  - name: burst\n    provider: {type: exec, command: /nowhere/machines, max: 2}\n")
+    try:
+        log = server.start().log()
+    finally:
+        server.close()
+    assert "a pool can bring no node up" in log and "burst" in log and "'/nowhere/machines' is not on this machine" in log

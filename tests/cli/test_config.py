@@ -158,3 +158,24 @@ def test_show_says_what_the_server_runs_with_and_from_where(weir):
     assert status == 0 and all(len(line) <= 80 for line in text.splitlines()), text
     weir.weir("pool", "create", "burst")
     assert ["pool", "burst", "API"] in [line.split() for line in weir.weir("config", "show").stdout.splitlines()]
+
+
+def test_a_program_that_cannot_be_run_is_named_with_its_place(weir, weir_alone, tmp_path):
+    file = tmp_path / "server.yaml"
+    program = tmp_path / "machines"
+    file.write_text(
+        "pools:\n  - name: burst\n    provider:\n      type: exec\n      command: " + str(program) + "\n      max: 2\n"
+    )
+    missing = weir_alone("config", "check", str(file))
+    assert missing.returncode == 0 and "is valid: 1 pool" in missing.stdout
+    assert f"{file}:5:16: pools[0].provider.command: warning: '{program}' is not on this machine" in missing.stderr
+    (warning,) = json.loads(weir_alone("config", "check", "--json", str(file)).stdout)["problems"]
+    assert warning["line"] == 5 and "brings no node up" in warning["message"]
+    program.write_text("#!/bin/sh\n")
+    assert "cannot be run: `chmod +x`" in weir_alone("config", "check", str(file)).stderr
+    weir.weir("pool", "create", "burst", "--provider", "exec", "--command", str(program), "--max", "2", "--node-slots", "1")
+    trouble = weir.weir("doctor", check=False)
+    assert trouble.returncode == 1 and "TROUBLE  program  pool burst brings no node up: " in trouble.stdout
+    program.chmod(0o755)
+    assert weir_alone("config", "check", str(file)).stderr == ""
+    assert "TROUBLE  program" not in weir.weir("doctor", check=False).stdout
