@@ -80,3 +80,13 @@ def test_every_example_of_the_help_is_of_its_command_and_has_only_its_flags():
                     if re.match(r"--?[a-z]", word):
                         assert word.split("=")[0] in known, f"{name}: {word} of the example '{example}'"
         assert own > 0, f"{name}: no example calls it"
+
+
+def test_the_table_of_features_names_tests_and_pages_that_exist():
+    text = (REPOSITORY / "docs/dev/ux-rows.md").read_text()
+    assert [int(n) for n in re.findall(r"^\| (\d+) \|", text, re.M)] == list(range(1, 33))
+    named = re.findall(r"`((?:tests|docs)/[^`:]+)(?:::(\w+))?`", text)
+    assert len(named) > 90
+    for path, case in named:
+        assert case == "" or f"\ndef {case}(" in (REPOSITORY / path).read_text(), (path, case)
+        assert (REPOSITORY / path).exists(), path
