@@ -28,7 +28,7 @@ enum {
     EVENT_RETRY_MS = 20,      /* until the next try when the reader is busy */
     /* Busy streams are fed once in a while and not at every commit, because each feeding costs a
      * system call for each stream: this long for each open stream. */
-    EVENT_FEED_US = 1000,
+    EVENT_FEED_US = 2000,
     EVENT_FEED_MS_MAX = 200,
 };
 
