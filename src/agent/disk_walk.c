@@ -138,12 +138,13 @@ static bool on_disk(const struct disk_sum *sum, dev_t dev)
     return false;
 }
 
-/* Adds up the files that a process holds open and that have no name any more. Such files still take
- * room on disk. */
-static void open_files_add(struct disk_sum *sum, int proc_fd, const char *pid)
+/* Adds up the files that a process holds and that have no name any more. Such files still take room
+ * on disk. `how`: "fd" for the files that the process has open, "map_files" for those that it has
+ * mapped. */
+static void held_files_add(struct disk_sum *sum, int proc_fd, const char *pid, const char *how)
 {
     char path[64];
-    (void)snprintf(path, sizeof path, "%.20s/fd", pid);
+    (void)snprintf(path, sizeof path, "%.20s/%s", pid, how);
     const int fd = openat(proc_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *files = fd < 0 ? NULL : fdopendir(fd);
     const struct dirent *entry;
@@ -168,7 +169,8 @@ static void processes_add(struct disk_sum *sum)
         struct stat info;
         if (str_to_u64(str_of(entry->d_name), &pid) &&
             fstatat(dirfd(proc), entry->d_name, &info, 0) == 0 && info.st_uid == sum->walk->uid) {
-            open_files_add(sum, dirfd(proc), entry->d_name);
+            held_files_add(sum, dirfd(proc), entry->d_name, "fd");
+            held_files_add(sum, dirfd(proc), entry->d_name, "map_files");
         }
     }
     if (proc != NULL) {

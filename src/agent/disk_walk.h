@@ -1,5 +1,5 @@
 /* disk_walk.h - how much disk a task uses: its job directory, the files of its user in /tmp and
- * /var/tmp, and the files that the task removed but still holds open.
+ * /var/tmp, and the files that the task removed but still holds open or mapped.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 

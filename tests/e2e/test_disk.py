@@ -27,6 +27,17 @@ if sys.argv[2] == "gone": # a file without a name
     print("written", flush=True)
     import time
     time.sleep(600)
+if sys.argv[2] == "mapped": # a file without a name and without a descriptor: a mapping holds it
+    import ctypes, time
+    file = os.open("mapped", os.O_RDWR | os.O_CREAT)
+    os.unlink("mapped")
+    os.posix_fallocate(file, 0, 16 << 20)
+    libc = ctypes.CDLL(None)
+    libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_size_t]
+    libc.mmap(None, 4096, 1, 2, file, 0)
+    os.close(file)
+    print("mapped", flush=True)
+    time.sleep(600)
 if sys.argv[2] == "many": # files without content, each of which takes room for its name
     for i in range(5000):
         os.mkdir(f"{i}")
@@ -77,7 +88,7 @@ def test_temporary_files_and_files_without_a_name_count(weir):
     w = weir("--slots", "4", "--task-disk", "8Mi", "--task-uids", "320000-320999")
     temporary = pathlib.Path("/tmp") / f"weir-disk-{os.getpid()}"
     try:
-        for where, how in ((f"$(mkdir {temporary} && echo {temporary})", "one"), ("$WEIR_JOB_DIR", "gone")):
+        for where, how in ((f"$(mkdir {temporary} && echo {temporary})", "one"), ("$WEIR_JOB_DIR", "gone"), ("$WEIR_JOB_DIR", "mapped")):
             end, task = fill(w, where, how)
             assert (end.returncode, task["cause"]) == (137, "out-of-disk"), (how, end.stdout[-300:], end.stderr)
             assert f"weir: {SAID}" in end.stderr
