@@ -11,6 +11,7 @@
 #include "agent/health.h"
 #include "agent/identity.h"
 #include "agent/keeper.h"
+#include "agent/node_cert.h"
 #include "agent/runas.h"
 #include "agent/unprevented.h"
 #include "agent/session.h"
@@ -230,6 +231,7 @@ static bool agent_end(struct agent *agent)
     keeper_end(agent);
     session_end(agent);
     free(agent->site_url);
+    node_cert_free(agent->options.cert);
     loop_timer_free(agent->lock_timer);
     loop_timer_free(agent->gpu_timer);
     gpu_watch_free(agent->gpus);
@@ -268,6 +270,7 @@ int agent_main(int argc, char **argv)
         return EXIT_USAGE;
     }
     agent.options.dir = able_absolute(agent.options.dir, &agent.arena);
+    agent.options.cert = node_cert_new();
     r = parent_follow(agent.options.parent, &e);
     r = r == ERR_OK ? dirs_make(agent.options.dir, &e) : r;
     r = r == ERR_OK ? lock_take(&agent.options, &agent.lock_fd, &e) : r;

@@ -28,7 +28,11 @@ must_use enum err agent_options_supervisor_parse(int argc, char **argv,
 /* Writes the text and a newline to `fd` and closes `fd`. Does nothing when `fd` is -1. */
 void agent_options_supervisor_ready(int fd, const char *text);
 
+struct node_cert;
+
 struct agent_options {
+    /* the certificate and the authority that the server took last (node_cert.h); NULL: not of an agent */
+    struct node_cert *cert;
     const char *config;
     const char *server; /* NULL: the address stands in D/server.url */
     const char *pool;

@@ -226,17 +226,17 @@ static struct spawn_job *job_make(struct attempt *attempt, const struct start_or
     return job;
 }
 
-/* Records why an attempt never ran. `step` is what could not be done for `program`. Without
- * processes, memory or descriptors the node is at fault, not the program. */
-static void run_failed(struct attempt *attempt, int error_number, const char *step,
+/* Records why an attempt of `program` never ran. Without processes, memory, descriptors or a job
+ * directory the node is at fault, not the program. */
+static void run_failed(struct attempt *attempt, const struct spawn_result *result,
                        const char *program)
 {
-    const bool by_node = error_number == EAGAIN || error_number == ENOMEM ||
-                         error_number == EMFILE || error_number == ENFILE ||
-                         error_number == ENOSPC || error_number == EROFS;
+    const int why = result->error_number;
+    const bool by_node = result->no_job_dir || why == EAGAIN || why == ENOMEM || why == EMFILE ||
+                         why == ENFILE || why == ENOSPC || why == EROFS;
     struct supervisor *sup = attempt->sup;
     struct error e;
-    (void)fail_errno(&e, ERR_IO, error_number, "cannot %s '%s'", step, program);
+    (void)fail_errno(&e, ERR_IO, why, "cannot %s '%s'", result->step, program);
     for (size_t i = 0; i < STREAM_COUNT; i++) {
         stream_close(&attempt->streams[i]);
     }
@@ -244,14 +244,13 @@ static void run_failed(struct attempt *attempt, int error_number, const char *st
     if (by_node) {
         start_lost(attempt, e.text);
     } else {
-        start_failed(attempt, error_number, e.text);
+        start_failed(attempt, why, e.text);
     }
     attempt_place_give(attempt);
     supervisor_idle_check(sup);
 }
 
-/* Takes the attempt's directory, cgroup and pipes, then hands the start to the spawner. Records the
- * failure where one of these steps fails. */
+/* Takes the attempt's directory, cgroup and pipes, then hands the start to the spawner. Records a failure. */
 static void run(struct attempt *attempt, const struct start_order *order)
 {
     struct supervisor *sup = attempt->sup;
@@ -270,7 +269,8 @@ static void run(struct attempt *attempt, const struct start_order *order)
     sup->open_count++;
     int give[STREAM_COUNT];
     if (!streams_open(attempt, give)) {
-        run_failed(attempt, errno, "make pipes for", order->argv[0]);
+        const struct spawn_result result = {.error_number = errno, .step = "make pipes for"};
+        run_failed(attempt, &result, order->argv[0]);
         return;
     }
     spawner_start(sup->spawner, job_make(attempt, order, give));
@@ -296,7 +296,7 @@ bool attempt_started(struct spawn_job *job)
     (void)close(job->order.out_fd);
     (void)close(job->order.err_fd);
     if (job->result.pid == 0) {
-        run_failed(attempt, job->result.error_number, job->result.step, job->order.argv[1]);
+        run_failed(attempt, &job->result, job->order.argv[1]);
         return false;
     }
     attempt->state = ATTEMPT_RUNNING;

@@ -151,9 +151,10 @@ static must_use enum err join(const struct agent_options *options, const struct 
     struct agent_joined joined;
     r = agent_joined_decode(reply.body, arena, &joined, e);
     if (r == ERR_OK && secure) {
-        r = node_cert_store(options->dir, joined.certificate, pair.key, e);
+        r = node_cert_store(options, joined.certificate, pair.key, e);
         explicit_bzero(pair.key, strlen(pair.key));
     }
+    node_cert_credential_drop(options);
     r = r == ERR_OK ? dirs_write(options->dir, FILE_CREDENTIAL, str_of(joined.credential), e) : r;
     if (r == ERR_OK) {
         *ret = joined.credential;
@@ -166,9 +167,19 @@ must_use enum err enrol_credential(const struct agent_options *options,
                                    struct arena *arena, const char **ret, struct error *e)
 {
     struct str text;
+    struct error why;
+    node_cert_hold(options);
+    const bool secure = strncmp(url, "https:", 6) == 0;
     if (dirs_read(options->dir, FILE_CREDENTIAL, arena, &text, NULL) == ERR_OK && text.len > 0) {
-        *ret = text.p;
-        return ERR_OK;
+        if (!secure || node_cert_check(options, &why) == ERR_OK) {
+            *ret = text.p;
+            return ERR_OK;
+        }
+        enum err r = join(options, node, url, arena, ret, e);
+        if (r == ERR_DENIED) {
+            *e = why; /* what was wrong first */
+        }
+        return r;
     }
     if (known != NULL) {
         enrol_restore(options, known);
@@ -191,6 +202,7 @@ void enrol_restore(const struct agent_options *options, const char *credential)
 void enrol_forget(const struct agent_options *options)
 {
     char path[AGENT_PATH_MAX];
+    node_cert_credential_drop(options);
     (void)snprintf(path, sizeof path, "%s/" FILE_CREDENTIAL, options->dir);
     (void)unlink(path);
 }

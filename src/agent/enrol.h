@@ -14,8 +14,8 @@ must_use enum err enrol_url(const struct agent_options *options, struct timespec
                             struct arena *arena, const char **ret, struct error *e);
 
 /* The node's credential from D/credential. Where the file is gone and `known` is not NULL, `known` is
- * the credential and the file is written anew. Else joins with the join token and stores
- * the credential. ERR_DENIED: there is no join token, or the server refuses the token; trying again
+ * the credential and the file is written anew. Else, and where the node has no certificate to show to a server with TLS, joins with the
+ * join token and stores the credential. ERR_DENIED: there is no join token, or the server refuses the token; trying again
  * cannot help. */
 must_use enum err enrol_credential(const struct agent_options *options,
                                    const struct node_spec *node, const char *url, const char *known,

@@ -184,9 +184,10 @@ static bool in_place(const struct jobdirs *dirs)
     struct stat ready;
     (void)snprintf(path, sizeof path, "%s/job", dirs->dir);
     return stat(path, &by_name) == 0 && fstat(dirs->job_fd, &job) == 0 &&
-           by_name.st_ino == job.st_ino &&
+           by_name.st_ino == job.st_ino && by_name.st_dev == job.st_dev &&
            fstatat(dirs->job_fd, ".ready", &ready_name, AT_SYMLINK_NOFOLLOW) == 0 &&
-           fstat(dirs->ready_fd, &ready) == 0 && ready_name.st_ino == ready.st_ino;
+           fstat(dirs->ready_fd, &ready) == 0 && ready_name.st_ino == ready.st_ino &&
+           ready_name.st_dev == ready.st_dev;
 }
 
 must_use enum err jobdir_hold(struct jobdirs *dirs, struct error *e)

@@ -6,11 +6,15 @@
 
 #include "agent/dirs.h"
 #include "base/buf.h"
+#include "base/log.h"
+#include "base/mem.h"
 #include "base/must.h"
 #include "io/http_client.h"
 #include "io/x509_make.h"
 #include "wire/agent.h"
 
+#include <pthread.h>
+#include <stdlib.h>
 #include <strings.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,12 +23,115 @@ enum { RENEW_MS_MAX = 15000, STATUS_OK = 200 };
 
 #define FILE_CA "ca.pem"
 #define FILE_NODE "node.pem"
+#define FILE_CREDENTIAL "credential"
 #define DAY_MS ((int64_t)24 * 60 * 60 * 1000)
 
-static const char *existing(const char *dir, const char *file, struct arena *arena)
+struct node_cert {
+    pthread_mutex_t lock;
+    char *own;        /* text of D/node.pem; NULL: the server took none yet */
+    char *authority;  /* text of D/ca.pem */
+    char *credential; /* text of D/credential */
+    bool stuck;       /* a file could not be written anew, and that was logged */
+};
+
+struct node_cert *node_cert_new(void)
 {
-    const char *path = arena_fmt(arena, "%s/%s", dir, file);
-    return access(path, R_OK) == 0 ? path : NULL;
+    struct node_cert *cert = xcalloc(1, sizeof *cert);
+    must(pthread_mutex_init(&cert->lock, NULL) == 0);
+    return cert;
+}
+
+static void text_keep(char **kept, const char *text)
+{
+    if (*kept != NULL) {
+        explicit_bzero(*kept, strlen(*kept));
+    }
+    free(*kept);
+    *kept = text != NULL ? xstrdup(text) : NULL;
+    for (size_t len = text != NULL ? strlen(text) : 0; len > 0 && text[len - 1] == '\n'; len--) {
+        (*kept)[len - 1] = '\0'; /* as dirs_read() gives it */
+    }
+}
+
+void node_cert_free(struct node_cert *cert)
+{
+    if (cert != NULL) {
+        text_keep(&cert->own, NULL);
+        text_keep(&cert->authority, NULL);
+        text_keep(&cert->credential, NULL);
+        (void)pthread_mutex_destroy(&cert->lock);
+        free(cert);
+    }
+}
+
+/* The text of the file, without the last line's end; NULL: the file cannot be read. */
+static char *file_text(const char *dir, const char *file, struct arena *arena)
+{
+    struct str text;
+    return dirs_read(dir, file, arena, &text, NULL) == ERR_OK ? (char *)(uintptr_t)text.p : NULL;
+}
+
+/* Writes the file anew if the server took another text. */
+static void file_hold(struct node_cert *cert, const char *dir, const char *file, const char *kept)
+{
+    struct arena arena;
+    struct error e;
+    if (kept == NULL) {
+        return;
+    }
+    arena_init(&arena);
+    char *text = file_text(dir, file, &arena);
+    if (text == NULL || strcmp(text, kept) != 0) {
+        const enum err r = dirs_write(dir, file, str_of(kept), &e);
+        if (r == ERR_OK) {
+            log_warn("a file that says who the node is was gone or changed and is written anew",
+                     kv_str("file", file));
+        } else if (!cert->stuck) {
+            log_error("a file that says who the node is cannot be written anew", kv_error(&e));
+        }
+        cert->stuck = r != ERR_OK;
+    }
+    if (text != NULL) {
+        explicit_bzero(text, strlen(text));
+    }
+    arena_done(&arena);
+}
+
+must_use enum err node_cert_check(const struct agent_options *options, struct error *e)
+{
+    struct arena arena;
+    struct x509_facts facts;
+    struct error why;
+    struct str text = {0};
+    arena_init(&arena);
+    enum err r = dirs_read(options->dir, FILE_NODE, &arena, &text, &why);
+    r = r == ERR_OK ? x509_read(text.p, &arena, &facts, &why) : r;
+    if (r == ERR_OK && strstr(text.p, "PRIVATE KEY") == NULL) {
+        r = fail(&why, ERR_INVALID, "it has no key");
+    }
+    if (r != ERR_OK) {
+        (void)fail(e, ERR_DENIED,
+                   "'%.70s/" FILE_NODE "' cannot be used (%.60s): put the file back, or start the "
+                   "agent with the token of `weir node rejoin`",
+                   options->dir, why.text);
+    }
+    if (text.len > 0) {
+        explicit_bzero((char *)(uintptr_t)text.p, text.len);
+    }
+    arena_done(&arena);
+    return r == ERR_OK ? ERR_OK : ERR_DENIED;
+}
+
+void node_cert_hold(const struct agent_options *options)
+{
+    struct node_cert *cert = options->cert;
+    if (cert != NULL) {
+        must(pthread_mutex_lock(&cert->lock) == 0);
+        file_hold(cert, options->dir, FILE_NODE, cert->own);
+        file_hold(cert, options->dir, FILE_CA, cert->authority);
+        file_hold(cert, options->dir, FILE_CREDENTIAL, cert->credential);
+        must(pthread_mutex_unlock(&cert->lock) == 0);
+    }
 }
 
 static const char *fingerprint_find(const struct agent_options *options, struct arena *arena)
@@ -42,6 +149,47 @@ static const char *fingerprint_find(const struct agent_options *options, struct 
     return fingerprint;
 }
 
+void node_cert_credential_drop(const struct agent_options *options)
+{
+    struct node_cert *cert = options->cert;
+    if (cert != NULL) {
+        must(pthread_mutex_lock(&cert->lock) == 0);
+        text_keep(&cert->credential, NULL);
+        must(pthread_mutex_unlock(&cert->lock) == 0);
+    }
+}
+
+void node_cert_taken(const struct agent_options *options, const char *credential)
+{
+    struct node_cert *cert = options->cert;
+    struct arena arena;
+    if (cert == NULL) {
+        return;
+    }
+    arena_init(&arena);
+    must(pthread_mutex_lock(&cert->lock) == 0);
+    char *text = file_text(options->dir, FILE_NODE, &arena);
+    text_keep(&cert->credential, credential);
+    if (cert->own == NULL) {
+        text_keep(&cert->own, text);
+    }
+    /* With a fingerprint, or a file that the administrator named, the client finds the authority there. */
+    text_keep(&cert->authority, options->ca == NULL && fingerprint_find(options, &arena) == NULL
+                                    ? file_text(options->dir, FILE_CA, &arena)
+                                    : NULL);
+    must(pthread_mutex_unlock(&cert->lock) == 0);
+    if (text != NULL) {
+        explicit_bzero(text, strlen(text));
+    }
+    arena_done(&arena);
+}
+
+static const char *existing(const char *dir, const char *file, struct arena *arena)
+{
+    const char *path = arena_fmt(arena, "%s/%s", dir, file);
+    return access(path, R_OK) == 0 ? path : NULL;
+}
+
 void node_cert_trust(const struct agent_options *options, struct arena *arena,
                      struct http_trust *ret)
 {
@@ -55,15 +203,26 @@ void node_cert_trust(const struct agent_options *options, struct arena *arena,
     ret->key = ret->cert;
 }
 
-must_use enum err node_cert_store(const char *dir, const char *certificate, const char *key,
-                                  struct error *e)
+must_use enum err node_cert_store(const struct agent_options *options, const char *certificate,
+                                  const char *key, struct error *e)
 {
+    struct node_cert *cert = options->cert;
     struct buf text;
     buf_init(&text, X509_PEM_MAX);
     buf_add_str(&text, certificate);
     buf_add_str(&text, key);
-    enum err r = text.full ? fail(e, ERR_LIMIT, "the certificate is too large")
-                           : dirs_write(dir, FILE_NODE, (struct str){text.data, text.len}, e);
+    if (cert != NULL) {
+        must(pthread_mutex_lock(&cert->lock) == 0);
+    }
+    enum err r = text.full
+                     ? fail(e, ERR_LIMIT, "the certificate is too large")
+                     : dirs_write(options->dir, FILE_NODE, (struct str){text.data, text.len}, e);
+    if (cert != NULL) {
+        if (r == ERR_OK) {
+            text_keep(&cert->own, buf_text(&text));
+        }
+        must(pthread_mutex_unlock(&cert->lock) == 0);
+    }
     explicit_bzero(text.data, text.len);
     buf_done(&text);
     return r;
@@ -79,7 +238,7 @@ static must_use enum err certified_take(const struct agent_options *options,
                     (int)reply->body.len, reply->body.p);
     }
     enum err r = agent_certified_decode(reply->body, arena, &certified, e);
-    return r == ERR_OK ? node_cert_store(options->dir, certified.certificate, key, e) : r;
+    return r == ERR_OK ? node_cert_store(options, certified.certificate, key, e) : r;
 }
 
 must_use enum err node_cert_renew(const struct agent_options *options, const char *url,

@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "agent/reporter.h"
 
+#include "agent/node_cert.h"
 #include "agent/open_attempts.h"
 #include "agent/report_client.h"
 #include "agent/spool_reader.h"
@@ -290,6 +291,7 @@ static void note_take(struct reporter *reporter, struct report_note *note)
         reporter->more = true;
         break;
     case NOTE_PING:
+        node_cert_hold(reporter->client.options);
         reporter->ping = true;
         break;
     case NOTE_SESSION:

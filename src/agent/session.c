@@ -236,8 +236,7 @@ static void stream_ended(struct agent *agent, const struct inbox_message *messag
     agent->parting = false;
     if (message->refused) {
         /* The tasks stay with their supervisor. An agent that may join takes the tasks over. */
-        log_error("the server no longer knows this node and does not let it join, ending",
-                  kv_error(&message->error));
+        log_error("the server does not let this node in, ending", kv_error(&message->error));
         agent->refused = true;
         loop_stop(agent->loop);
         return;

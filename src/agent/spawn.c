@@ -51,6 +51,7 @@ struct spawn_child {
     const char *volatile step;
     volatile bool workdir_used;
     volatile bool no_cgroup;
+    volatile bool no_job_dir;
 };
 
 struct spawn_stack {
@@ -197,6 +198,7 @@ static CHILD_CODE bool set_up(struct spawn_child *child)
         return false;
     }
     if (in_job_dir != 0 && syscall(SYS_chdir, order->job_dir) != 0) {
+        child->no_job_dir = true;
         return failed(child, "enter the job directory");
     }
     child->workdir_used = order->workdir[0] == '\0' || syscall(SYS_chdir, order->workdir) == 0;
@@ -318,8 +320,10 @@ struct spawn_result spawn_start(const struct spawn_order *order, struct spawn_st
     struct spawn_result result = {.pid = (pid_t)pid, .workdir_used = child.workdir_used};
     if (child.step != NULL) {
         (void)waitpid(result.pid, NULL, 0);
-        result = (struct spawn_result){
-            .error_number = child.error_number, .no_cgroup = child.no_cgroup, .step = child.step};
+        result = (struct spawn_result){.error_number = child.error_number,
+                                       .no_cgroup = child.no_cgroup,
+                                       .no_job_dir = child.no_job_dir,
+                                       .step = child.step};
     }
     return result;
 }

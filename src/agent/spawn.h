@@ -40,6 +40,7 @@ struct spawn_result {
     int error_number;
     bool no_process;  /* the kernel could not even make a process */
     bool no_cgroup;   /* the process could not enter its cgroup */
+    bool no_job_dir;  /* the process could not enter its job directory, which is the node's */
     const char *step; /* the step that failed: "execute", "change user" … */
 };
 

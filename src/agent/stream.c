@@ -72,6 +72,7 @@ static bool welcome_check(struct connection *connection, const struct agent_orde
         enrol_epoch_set(stream->options.options->dir, order->epoch);
     }
     connection->welcomed = true;
+    node_cert_taken(stream->options.options, connection->credential);
     return true;
 }
 

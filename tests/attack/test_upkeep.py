@@ -4,6 +4,7 @@ task is in a state that is not true.
 SPDX-License-Identifier: Apache-2.0
 """
 
+import contextlib
 import os
 import pathlib
 import shutil
@@ -83,9 +84,72 @@ def check_truth(weir, what, harm):
 @pytest.mark.parametrize("name, how", [(name, how) for name in FILES for how in ("delete", "truncate") if how == "delete" or name not in SOCKETS])
 def test_a_file_of_the_node(harmed, name, how):
     check_truth(harmed, f"{how}-{name}", lambda home: damage(home / name, how) if (home / name).exists() else None)
-    if name not in ("epoch", "machine", "credential", "before"):  # these are written when they are needed
+    if name not in ("epoch", "machine", "before"):  # these are written when they are needed
         path = harmed.dir / "node" / name
-        harmed.wait_until(lambda: path.exists() and (not name.endswith(".lock") or path.stat().st_size > 0), f"{name} to be made anew")
+        harmed.wait_until(lambda: path.exists() and (not name.endswith((".lock", "credential")) or path.stat().st_size > 0), f"{name} to be made anew")
+
+
+@contextlib.contextmanager
+def mounted(home, path, how, then):
+    """Mounts `how` on a path of the node, for the agent and for the supervisor, which has mounts of its own; `then` is run behind each mount."""
+    holder = (home / "supervisor.lock").read_text().strip()
+    spaces = [["nsenter", "--mount", "--target", pid] for pid in (str(os.getpid()), holder)]
+    mounted = []
+    try:
+        for inside in spaces:
+            if os.geteuid() != 0 or subprocess.run([*inside, "mount", *how, path], check=False, capture_output=True).returncode != 0:
+                pytest.skip("only root can mount")
+            mounted.append(inside)
+            subprocess.run([*inside, *then], check=True)
+        yield
+    finally:
+        for inside in mounted:
+            subprocess.run([*inside, "umount", "--lazy", path], check=True)
+
+
+def read_only(home, path):
+    """A file or directory that nobody can write, replace or remove."""
+    return mounted(home, path, ["--bind", path], ["mount", "-o", "remount,bind,ro", path])
+
+
+def full(home, path):
+    """A directory on a file system of its own that has no room."""
+    fill = f"head -c 64K /dev/zero > {path}/filler; [ -s {path}/filler ]"
+    return mounted(home, path, ["-t", "tmpfs", "-o", "size=4k,mode=0711", "tmpfs"], ["sh", "-c", fill])
+
+
+def works_or_says(weir, task):
+    """Waits until the task has ended or the node says what is wrong."""
+    said = weir.wait_until(lambda: weir.task(task)["state"] == "completed" or node_of(weir)["trouble"], "trouble or work")
+    assert said is True or "cannot" in said or "spool" in said or "job" in said, said
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if name not in SOCKETS] + ["spool segment"])
+def test_a_file_of_the_node_that_becomes_read_only(weir, name):
+    """A task that runs ends as it did, the server comes and goes, and the next task runs or the node says why it does not."""
+    home = weir.dir / "node"
+    before, gate = gated(weir, "gate")
+    path = spool_files(weir)[-1] if name == "spool segment" else home / name
+    if not path.exists():
+        pytest.skip(f"this node has no {name}")
+    with read_only(home, path):
+        weir.stop()
+        if name == "agent.lock":  # two agents must not have one node
+            with pytest.raises(AssertionError, match="cannot open '.*agent.lock': Read-only file system"):
+                weir.start()
+        else:
+            weir.start()
+            waits = weir.submit("echo", name)
+            works_or_says(weir, waits)
+            gate.touch()
+            assert weir.wait(before)["exit_code"] == 7
+    if weir.process is None:
+        weir.start()
+        waits = weir.submit("echo", name)
+        gate.touch()
+        assert weir.wait(before)["exit_code"] == 7
+    assert weir.wait(waits)["state"] == "completed"
+    weir.wait_until(lambda: node_of(weir)["trouble"] == "" and node_of(weir)["state"] == "up", "the node to be well")
 
 
 @pytest.mark.parametrize("name", DIRECTORIES)
@@ -106,21 +170,15 @@ def test_a_task_with_an_upload_when_the_settings_for_it_are_gone(harmed, how):
     assert (ran.returncode, ran.stdout) == (0, "hello\n"), ran
 
 
+@pytest.mark.parametrize("harm", [read_only, full])
 @pytest.mark.parametrize("name", ["spool", "job", "job/.ready"])
-def test_a_directory_that_becomes_read_only(weir, name):
+def test_a_directory_that_takes_nothing(weir, name, harm):
     """A task that runs goes on and its end is told; the node says why it takes no others, until it can."""
     home = weir.dir / "node"
     before, gate = gated(weir, "gate")
-    inside = ["nsenter", "--mount", "--target", (home / "supervisor.lock").read_text().strip()]  # the supervisor has mounts of its own
-    if os.geteuid() != 0 or subprocess.run([*inside, "mount", "--bind", home / name, home / name], check=False, capture_output=True).returncode != 0:
-        pytest.skip("only root can mount")
-    try:
-        subprocess.run([*inside, "mount", "-o", "remount,bind,ro", home / name], check=True)
+    with harm(home, home / name):
         waits = weir.submit("true")
-        said = weir.wait_until(lambda: node_of(weir)["trouble"] and node_of(weir) or weir.task(waits)["state"] == "completed" and {"trouble": ""}, "trouble or work")
-        assert said["trouble"] == "" or "job" in said["trouble"] or "spool" in said["trouble"] or "cannot" in said["trouble"], said
-    finally:
-        subprocess.run([*inside, "umount", home / name], check=True)
+        works_or_says(weir, waits)
     gate.touch()
     assert weir.wait(before)["exit_code"] == 7
     assert weir.wait(waits)["state"] == "completed"
@@ -162,7 +220,7 @@ def test_the_whole_directory(weir):
     check_truth(weir, "all", lambda home: damage(home, "delete"))
 
 
-def mounted(weir_factory, tmp_path, options):
+def small_home(weir_factory, options):
     """A Weir whose node directory is a small file system of its own."""
     weir = weir_factory("--slots", "2", start=False)
     home = weir.dir / "node"
@@ -174,8 +232,8 @@ def mounted(weir_factory, tmp_path, options):
 
 
 @pytest.mark.parametrize("how", ["full", "read-only"])
-def test_a_file_system_that_takes_nothing(weir_factory, tmp_path, how):
-    weir, home = mounted(weir_factory, tmp_path, "size=24m")
+def test_a_file_system_that_takes_nothing(weir_factory, how):
+    weir, home = small_home(weir_factory, "size=24m")
     try:
         weir.start()
         before, gate = gated(weir, "gate")
