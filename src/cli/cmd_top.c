@@ -4,6 +4,7 @@
  *   "something changed" ┼─▶ ask what the page needs ─▶ draw into cells ─▶ write the cells that differ
  *   each second (ages) ─┘
  *
+ * With a moment of the past (--at, or the keys [ ] { }) the server is asked once for each moment.
  * T1 the terminal gets at most TOP_BYTES_S on average: a large picture comes row by row. T2 the terminal is
  * restored however the program ends, but for SIGKILL. SPDX-License-Identifier: Apache-2.0 */
 #include "cli/api.h"
@@ -56,6 +57,8 @@ struct top {
     struct answer log;
     struct error lost;
     bool is_lost;
+    struct error unseen; /* why the moment of the past cannot be shown */
+    bool is_unseen;
     int64_t heard_ms;
     int64_t asked_ms;
     int64_t drawn_ms;
@@ -158,6 +161,9 @@ static bool answer_get(struct top *top, struct answer *answer, const char *path)
         if (r == ERR_UNREACHABLE || r == ERR_BUSY || r == ERR_DENIED || r == ERR_TIMEOUT) {
             top->lost = e;
             top->is_lost = true;
+        } else if (top->cli->at_ms != 0) {
+            top->unseen = e;
+            top->is_unseen = true;
         }
         return false;
     }
@@ -208,6 +214,7 @@ static void page_get(struct top *top)
     const bool was_lost = top->is_lost;
     char path[64];
     top->is_lost = false;
+    top->is_unseen = false;
     top->stale = false;
     top->dirty = true;
     top->asked_ms = text_now_ms();
@@ -220,6 +227,11 @@ static void page_get(struct top *top)
         heard = answer_get(top, &top->queue, path);
     } else if (heard && top->state.page == TOP_TASK) {
         task_get(top);
+    }
+    if (top->is_unseen) { /* what was shown is of another moment */
+        top->home.doc = NULL;
+        top->map.doc = NULL;
+        top->queue.doc = NULL;
     }
     if (!top->is_lost) {
         top->heard_ms = text_now_ms();
@@ -249,14 +261,16 @@ static void picture_write(struct top *top)
     if (!credit_has(top)) {
         return;
     }
-    state->now_ms = text_now_ms();
+    state->now_ms = context_now_ms(top->cli);
+    state->at_ms = top->cli->at_ms;
+    state->unseen = top->is_unseen ? top->unseen.text : NULL;
     state->home = top->home.doc;
     state->map = top->map.doc;
     state->queue = top->queue.doc;
     state->shown = top->shown.doc;
     state->why = top->why.doc;
     state->lost = top->is_lost ? top->lost.text : NULL;
-    state->lost_ms = state->now_ms - top->heard_ms;
+    state->lost_ms = text_now_ms() - top->heard_ms;
     top_view_draw(top->screen, state);
     buf_init(&out, OUT_BYTES_MAX);
     const bool whole = top_screen_flush(top->screen, &out, (size_t)(top->credit / 1000) + 1);
@@ -267,7 +281,7 @@ static void picture_write(struct top *top)
     top->credit -= (int64_t)out.len * 1000;
     buf_done(&out);
     top->dirty = !whole;
-    top->drawn_ms = state->now_ms;
+    top->drawn_ms = text_now_ms();
 }
 
 /* ---- keys ---- */
@@ -307,8 +321,18 @@ static void step(struct top *top, bool down)
     top->dirty = true;
 }
 
+/* Goes back in time, or forward up to the present. The page of a task is of the present alone. */
+static void moment_go(struct top *top, int64_t by_ms)
+{
+    const int64_t now = text_now_ms();
+    const int64_t at_ms = context_now_ms(top->cli) + by_ms;
+    top->cli->at_ms = at_ms < now ? at_ms : 0;
+    page_go(top, top->state.page == TOP_TASK ? top->back : top->state.page);
+}
+
 static void key_plain(struct top *top, char key)
 {
+    enum { MINUTE_MS = 60000, HOUR_MS = 60 * MINUTE_MS };
     const enum top_page page = top->state.page;
     if (key == 'q') {
         top->quit = true;
@@ -318,7 +342,12 @@ static void key_plain(struct top *top, char key)
         page_go(top, page >= TOP_MINE ? TOP_POOLS : page + 1);
     } else if (key == 'j' || key == 'k') {
         step(top, key == 'j');
-    } else if ((key == '\r' || key == '\n') && (page == TOP_QUEUE || page == TOP_MINE)) {
+    } else if (key == '[' || key == ']') {
+        moment_go(top, key == '[' ? -MINUTE_MS : MINUTE_MS);
+    } else if (key == '{' || key == '}') {
+        moment_go(top, key == '{' ? -HOUR_MS : HOUR_MS);
+    } else if ((key == '\r' || key == '\n') && top->cli->at_ms == 0 &&
+               (page == TOP_QUEUE || page == TOP_MINE)) {
         page_go(top, TOP_TASK);
     } else if ((key == '\x1b' || key == '\b' || key == 127) && page == TOP_TASK) {
         page_go(top, top->back);
@@ -360,10 +389,11 @@ static void turn(struct top *top, struct cli_watch *watch)
     if (resized) {
         size_read(top);
     }
-    top->stale = watch_wait(watch, 0) || top->stale;
+    const bool past = top->cli->at_ms != 0; /* changes by itself no more */
+    top->stale = (watch_wait(watch, 0) && !past) || top->stale;
     const int64_t now = text_now_ms();
     const int64_t pause = top->is_lost ? LOST_MS : SETTLE_MS;
-    top->stale = top->stale || now - top->asked_ms >= QUIET_MS;
+    top->stale = top->stale || (!past && now - top->asked_ms >= QUIET_MS);
     if ((top->stale || top->is_lost) && now - top->asked_ms >= pause) {
         page_get(top);
     }
@@ -393,10 +423,13 @@ int cmd_top(struct cli *cli)
     struct top top = {.cli = cli, .stale = true, .dirty = true};
     struct api_reply reply;
     /* A login that does not work is told before the screen changes. */
+    const int64_t at_ms = cli->at_ms;
+    cli->at_ms = 0;
     if (api_open(cli, &e) != ERR_OK ||
         api_get(cli, &cli->arena, "/session", &reply, &e) != ERR_OK) {
         return context_fail(cli, &e);
     }
+    cli->at_ms = at_ms;
     struct cli_watch *watch = watch_start(&cli->login, NULL);
     top.screen = top_screen_new(cli->colour);
     top.state.server = cli->login.url;

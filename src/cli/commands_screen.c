@@ -22,14 +22,16 @@ const struct command commands_screen[] = {
      .groups = {flags_ui, flags_json},
      .run = cmd_ui},
     {.name = "top",
-     .args = "",
+     .args = "[flags]",
      .help = "pools, map, queue and tasks on the terminal, live",
      .more =
          "1 pools, 2 map, 3 queue, 4 your tasks; j and k or the arrows choose, Enter opens a task "
          "with its "
          "reason\n"
-         "and output, Esc goes back, q ends. Only what changed is written, at most 5 KB a second.",
-     .examples = "weir top",
+         "and output, Esc goes back, q ends. Only what changed is written, at most 5 KB a second.\n"
+         "[ and ] go a minute back and forward in time, { and } an hour.",
+     .examples = "weir top\nweir top --at 2h",
+     .groups = {flags_at},
      .run = cmd_top},
     {0},
 };

@@ -112,7 +112,9 @@ void top_map_draw(struct top_screen *screen, struct top_state *state)
     const size_t last = top_screen_rows(screen) - 1;
     if (nodes == NULL || nodes->count == 0) {
         top_screen_put(screen, HEAD_ROWS, 1, columns, LOOK_DIM,
-                       state->map == NULL ? "asking the server …" : "no node has joined yet");
+                       state->map != NULL      ? "no node has joined yet"
+                       : state->unseen != NULL ? "nothing to show of that time"
+                                               : "asking the server …");
         return;
     }
     size_t name_width = 4;

@@ -64,6 +64,13 @@ static void head_draw(struct top_screen *screen, const struct top_state *state)
         text_span(&line, state->lost_ms);
         buf_addf(&line, " old; %s", state->lost);
         top_screen_put(screen, 1, 0, columns, LOOK_YELLOW | LOOK_BOLD, buf_text(&line));
+    } else if (state->at_ms != 0) {
+        char at[TEXT_TIME_MAX];
+        text_time(state->at_ms, at);
+        buf_clear(&line);
+        buf_addf(&line, state->unseen == NULL ? " as it was at %.19sZ" : " %.19sZ: %s", at,
+                 state->unseen);
+        top_screen_put(screen, 1, 0, columns, LOOK_YELLOW | LOOK_BOLD, buf_text(&line));
     }
     buf_done(&line);
 }
@@ -258,7 +265,9 @@ static void tasks_draw(struct top_screen *screen, struct top_state *state, const
     state->task = 0;
     if (shown == 0) {
         top_screen_put(screen, HEAD_ROWS + 1, 1, columns, LOOK_DIM,
-                       list == NULL ? "asking the server …" : empty);
+                       list != NULL            ? empty
+                       : state->unseen != NULL ? "nothing to show of that time"
+                                               : "asking the server …");
     }
     for (size_t i = 0; i < shown; i++) {
         const struct doc *task = top_doc_nth(list, state->first + i);

@@ -241,3 +241,26 @@ def test_without_a_terminal_it_says_what_prints_the_same(fleet):
     result = subprocess.run([weir_bin(), "top"], env=fleet.env(), capture_output=True, text=True, timeout=60)
     assert (result.returncode, result.stdout) == (2, "")
     assert "weir status" in result.stderr
+
+
+def test_an_earlier_moment(fleet, screen):
+    """The map, the queue and the pools as they were: before the draining node was resumed and the task that waited was killed."""
+    time_then = fleet.server.get("status")["time"]
+    assert fleet.server.call("PATCH", "nodes/gpu-2", {"draining": False}).status == 200
+    assert fleet.server.call("POST", f"tasks/{fleet.waiting}/kill", {}).status == 200
+    terminal = screen(80, 24)
+    terminal.start(weir_bin(), "top", "--at", time_then)
+    assert " 1 waiting " in until(terminal, f"as it was at {time_then[:19]}Z")
+    terminal.tmux("send-keys", "-t", "0", "2")
+    until(terminal, "gpu-2~")
+    terminal.tmux("send-keys", "-t", "0", "3")
+    until(terminal, "a sweep")
+    terminal.tmux("send-keys", "-t", "0", "{")
+    until(terminal, "are not kept")
+    until(terminal, "nothing to show of that time")
+    terminal.tmux("send-keys", "-t", "0", "}", "}")
+    until(terminal, " 0 waiting ")
+    assert "as it was" not in terminal.text()
+    terminal.tmux("send-keys", "-t", "0", "2")
+    until(terminal, "gpu-2 ")
+    assert "gpu-2~" not in terminal.text()
