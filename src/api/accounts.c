@@ -26,6 +26,11 @@ static void account_write(struct json_out *j, const struct core *core, uint64_t 
     state_json_account(j, core, query_account(core, (account_id){(uint32_t)key}), arena);
 }
 
+static const char *account_name(const struct core *core, uint64_t key)
+{
+    return query_account_name(core, (account_id){(uint32_t)key});
+}
+
 static uint64_t account_find(struct call *call, enum account_kind kind, const char *name)
 {
     const struct account *account = named_account(call, "", kind, name);
@@ -82,6 +87,7 @@ const struct objects_kind accounts_departments = {
     .question = "department",
     .filter = &department,
     .source = {account_next, account_write},
+    .name = account_name,
     .find = department_find,
     .read = department_read,
     .made = account_made,
@@ -93,6 +99,7 @@ const struct objects_kind accounts_projects = {
     .question = "project",
     .filter = &project,
     .source = {account_next, account_write},
+    .name = account_name,
     .find = project_find,
     .read = project_read,
     .made = account_made,

@@ -1,6 +1,8 @@
 /* call_work.c - see call_work.h. SPDX-License-Identifier: Apache-2.0 */
 #include "api/call_work.h"
 
+#include "base/mem.h"
+
 static void work_back(struct work *base)
 {
     struct call_work *work = (struct call_work *)base;
@@ -97,4 +99,57 @@ void call_work_answer_json(struct call_work *work, struct buf *text, unsigned st
     call->out = *text;
     buf_init(text, 0);
     call_answer_json(call, status);
+}
+
+/* ---- texts from a copy of the state ---- */
+
+struct copy_work {
+    struct call_work base;
+    struct core *copy;
+    call_work_write_fn write;
+    void *ask;
+    int64_t now_ms;
+    struct buf out;
+};
+
+static void copy_run(struct work *work, struct store_reader *reader)
+{
+    struct copy_work *own = (struct copy_work *)work;
+    (void)reader;
+    own->write(own->copy, own->ask, own->now_ms, &own->out);
+    core_free(steal(own->copy));
+}
+
+static void copy_answer(struct call_work *base)
+{
+    call_work_answer_json(base, &((struct copy_work *)base)->out, 200);
+}
+
+static void copy_free(struct call_work *base)
+{
+    struct copy_work *own = (struct copy_work *)base;
+    core_free(own->copy);
+    free(own->ask);
+    buf_done(&own->out);
+    free(own);
+}
+
+static const struct call_work_kind copy_kind = {
+    .run = copy_run,
+    .answer = copy_answer,
+    .free = copy_free,
+    .busy = "too many computations are under way; try again",
+};
+
+void call_work_send_copy(struct call *call, call_work_write_fn write, const void *ask, size_t size,
+                         size_t most)
+{
+    struct copy_work *own = xcalloc(1, sizeof *own);
+    own->base.kind = &copy_kind;
+    own->copy = core_copy(call_core(call));
+    own->write = write;
+    own->ask = size > 0 ? xmemdup(ask, size) : NULL;
+    own->now_ms = call_now_ms(call);
+    buf_init(&own->out, most);
+    call_work_send_stored(call, &own->base);
 }

@@ -40,3 +40,10 @@ void call_work_run(struct call *call, struct call_work *work);
 
 /* Answers with the text, which the call takes over. */
 void call_work_answer_json(struct call_work *work, struct buf *text, unsigned status);
+
+/* Answers with a text that `write` writes on the worker, from a copy of the state, when all that the state has by now is
+ * on disk. `write` gets a copy of the `size` bytes at `ask`. The text has `most` bytes at the most. */
+typedef void (*call_work_write_fn)(const struct core *copy, const void *ask, int64_t now_ms,
+                                   struct buf *out);
+void call_work_send_copy(struct call *call, call_work_write_fn write, const void *ask, size_t size,
+                         size_t most);

@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "api/config_plan.h"
 
+#include "api/objects.h"
 #include "base/map.h"
 #include "core/model/object.h"
 #include "wire/object_json.h"
@@ -391,31 +392,14 @@ static void pools_extra(struct planner *planner, bool prune)
     }
 }
 
-static void flavors_extra(struct planner *planner, bool prune)
+static void kind_extra(struct planner *planner, const struct objects_kind *objects,
+                       const char *kind, bool prune)
 {
-    const struct flavor *flavor = query_flavor_next(planner->copy, (flavor_id){0});
-    while (flavor != NULL) {
-        const flavor_id id = flavor->id;
+    uint64_t key = 0;
+    while ((key = objects->source.next(planner->copy, objects->filter, key)) != 0) {
         const struct config_change change = {
-            .kind = "flavor",
-            .name = query_flavor_name(planner->copy, id),
-            .input = {.type = INPUT_FLAVOR_DELETE, .flavor = {.flavor = id}}};
+            .kind = kind, .name = objects->name(planner->copy, key), .input = objects->gone(key)};
         object_extra(planner, change, prune, false);
-        flavor = query_flavor_next(planner->copy, id);
-    }
-}
-
-static void networks_extra(struct planner *planner, bool prune)
-{
-    const struct network *network = query_network_next(planner->copy, (network_id){0});
-    while (network != NULL) {
-        const network_id id = network->id;
-        const struct config_change change = {
-            .kind = "network",
-            .name = query_network_name(planner->copy, id),
-            .input = {.type = INPUT_NETWORK_DELETE, .network = {.network = id}}};
-        object_extra(planner, change, prune, false);
-        network = query_network_next(planner->copy, id);
     }
 }
 
@@ -447,8 +431,8 @@ void config_plan_make(const struct core *core, const struct server_file *file, b
     accounts_extra(&planner, ACCOUNT_PROJECT, prune);
     accounts_extra(&planner, ACCOUNT_DEPARTMENT, prune);
     pools_extra(&planner, prune);
-    flavors_extra(&planner, prune);
-    networks_extra(&planner, prune);
+    kind_extra(&planner, &objects_named_flavors, "flavor", prune);
+    kind_extra(&planner, &objects_named_networks, "network", prune);
     map_free(planner.named);
     core_free(planner.copy);
 }

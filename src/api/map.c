@@ -9,44 +9,11 @@
 #include "api/call_work.h"
 #include "api/handlers.h"
 #include "api/named.h"
-#include "base/mem.h"
 
-struct map_work {
-    struct call_work base;
-    struct core *copy;
-    struct map_json_ask ask;
-    int64_t now_ms;
-    struct buf out;
-};
-
-static void map_run(struct work *work, struct store_reader *reader)
+static void map_write(const struct core *copy, const void *ask, int64_t now_ms, struct buf *out)
 {
-    struct map_work *map = (struct map_work *)work;
-    (void)reader;
-    map_json(map->copy, &map->ask, map->now_ms, &map->out);
-    core_free(steal(map->copy));
+    map_json(copy, ask, now_ms, out);
 }
-
-static void map_answer(struct call_work *base)
-{
-    struct map_work *map = (struct map_work *)base;
-    call_work_answer_json(base, &map->out, 200);
-}
-
-static void map_free_work(struct call_work *base)
-{
-    struct map_work *map = (struct map_work *)base;
-    core_free(map->copy);
-    buf_done(&map->out);
-    free(map);
-}
-
-static const struct call_work_kind map_kind = {
-    .run = map_run,
-    .answer = map_answer,
-    .free = map_free_work,
-    .busy = "too many computations are under way; try again",
-};
 
 /* Reads nodes=a,b,c. False: the call was answered. */
 static bool names_read(struct call *call, const char *text, struct map_json_ask *ask)
@@ -98,11 +65,5 @@ void map_show(struct call *call)
         }
         return;
     }
-    struct map_work *map = xcalloc(1, sizeof *map);
-    map->base.kind = &map_kind;
-    map->copy = core_copy(call_core(call));
-    map->ask = ask;
-    map->now_ms = call_now_ms(call);
-    buf_init(&map->out, ANSWER_BYTES_MAX);
-    call_work_send_stored(call, &map->base);
+    call_work_send_copy(call, map_write, &ask, sizeof ask, ANSWER_BYTES_MAX);
 }

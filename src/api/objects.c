@@ -11,8 +11,8 @@
 static const struct objects_kind *const kinds[] = {
     &accounts_departments,
     &accounts_projects,
-    &flavors_kind,
-    &networks_kind,
+    &objects_named_flavors,
+    &objects_named_networks,
 };
 
 enum { KIND_COUNT = sizeof kinds / sizeof kinds[0] };

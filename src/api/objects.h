@@ -13,6 +13,7 @@ struct objects_kind {
     const char *question; /* the name of the list in its cursors (page.h) */
     const void *filter;   /* the argument of source.next */
     struct page_source source;
+    const char *(*name)(const struct core *core, uint64_t key);
 
     /* Returns the key of the object with this name. 0: there is no such object, and the call was
      * answered with 404. */
@@ -28,5 +29,5 @@ struct objects_kind {
 
 extern const struct objects_kind accounts_departments;
 extern const struct objects_kind accounts_projects;
-extern const struct objects_kind flavors_kind;
-extern const struct objects_kind networks_kind;
+extern const struct objects_kind objects_named_flavors;
+extern const struct objects_kind objects_named_networks;

@@ -7,6 +7,16 @@
 #include <string.h>
 #include <strings.h>
 
+static bool is_one_of(const char *name, const char *const *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcasecmp(name, list[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Fields of one connection, which a proxy does not pass on; and those it writes itself. */
 static bool is_hop(const char *name)
 {
@@ -23,12 +33,7 @@ static bool is_hop(const char *name)
                                        "X-Forwarded-Prefix",
                                        "X-Forwarded-For",
                                        "Forwarded"};
-    for (size_t i = 0; i < sizeof hops / sizeof hops[0]; i++) {
-        if (strcasecmp(name, hops[i]) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return is_one_of(name, hops, sizeof hops / sizeof hops[0]);
 }
 
 /* Fields of an answer that a browser applies to the whole host or to all tasks. A task speaks for its own
@@ -44,12 +49,7 @@ static bool is_wide(const char *name)
                                        "Reporting-Endpoints",
                                        "Service-Worker-Allowed",
                                        "Strict-Transport-Security"};
-    for (size_t i = 0; i < sizeof wide / sizeof wide[0]; i++) {
-        if (strcasecmp(name, wide[i]) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return is_one_of(name, wide, sizeof wide / sizeof wide[0]);
 }
 
 static bool cookie_is_ours(struct str name)

@@ -3,7 +3,6 @@
 #include "api/api_internal.h"
 #include "api/call_work.h"
 #include "api/handlers.h"
-#include "base/mem.h"
 #include "core/state/membership.h"
 #include "wire/state_json.h"
 
@@ -87,48 +86,13 @@ void status_show(struct call *call)
 
 #define STATE_BYTES_MAX ((size_t)2 << 30)
 
-struct state_work {
-    struct call_work base;
-    struct core *copy;
-    int64_t now_ms;
-    struct buf out;
-};
-
-static void state_run(struct work *work, struct store_reader *reader)
+static void state_write(const struct core *copy, const void *ask, int64_t now_ms, struct buf *out)
 {
-    struct state_work *state = (struct state_work *)work;
-    (void)reader;
-    state_json(state->copy, state->now_ms, &state->out);
-    core_free(steal(state->copy));
+    (void)ask;
+    state_json(copy, now_ms, out);
 }
-
-static void state_answer(struct call_work *base)
-{
-    struct state_work *state = (struct state_work *)base;
-    call_work_answer_json(base, &state->out, 200);
-}
-
-static void state_free(struct call_work *base)
-{
-    struct state_work *state = (struct state_work *)base;
-    core_free(state->copy);
-    buf_done(&state->out);
-    free(state);
-}
-
-static const struct call_work_kind state_kind = {
-    .run = state_run,
-    .answer = state_answer,
-    .free = state_free,
-    .busy = "too many computations are under way; try again",
-};
 
 void status_state(struct call *call)
 {
-    struct state_work *state = xcalloc(1, sizeof *state);
-    state->base.kind = &state_kind;
-    state->copy = core_copy(call_core(call));
-    state->now_ms = call_now_ms(call);
-    buf_init(&state->out, STATE_BYTES_MAX);
-    call_work_send_stored(call, &state->base);
+    call_work_send_copy(call, state_write, NULL, 0, STATE_BYTES_MAX);
 }

@@ -68,6 +68,22 @@ void buf_add_str(struct buf *buf, const char *text)
     buf_add(buf, text, strlen(text));
 }
 
+void buf_add_csv(struct buf *buf, const char *text)
+{
+    if (strpbrk(text, ",\"\r\n") == NULL) {
+        buf_add_str(buf, text);
+        return;
+    }
+    buf_add_char(buf, '"');
+    for (; *text != '\0'; text++) {
+        if (*text == '"') {
+            buf_add_char(buf, '"');
+        }
+        buf_add_char(buf, *text);
+    }
+    buf_add_char(buf, '"');
+}
+
 void buf_add_char_more(struct buf *buf, char c)
 {
     buf_add(buf, &c, 1);

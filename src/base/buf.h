@@ -25,6 +25,9 @@ void buf_clear(struct buf *buf);
 void buf_add(struct buf *buf, const void *data, size_t len);
 void buf_add_str(struct buf *buf, const char *text);
 
+/* Adds a field of CSV, in quotes where the text needs them. */
+void buf_add_csv(struct buf *buf, const char *text);
+
 /* Is there memory for `len` more bytes and the NUL already? So it is for nearly every addition. */
 static inline bool buf_has_room(const struct buf *buf, size_t len)
 {

@@ -62,23 +62,12 @@ static void blanks_skip(struct json_reader *in)
     }
 }
 
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-    if (c >= 'a' && c <= 'f') {
-        return c - 'a' + 10;
-    }
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 /* Four hex digits at p, or -1. The NUL at the text's end stops the loop in time. */
 static int32_t hex4(const char *p)
 {
     int32_t value = 0;
     for (int i = 0; i < 4; i++) {
-        int digit = hex_value(p[i]);
+        int digit = str_hex_digit(p[i]);
         if (digit < 0) {
             return -1;
         }

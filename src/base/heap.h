@@ -44,3 +44,25 @@ void heap_remove(struct heap *heap, struct heap_entry *entry);
 struct heap_entry *heap_first(const struct heap *heap);
 
 bool heap_has(const struct heap_entry *entry);
+
+/* Moves at[from] down in a heap of values until no child comes before it. The `count` values at `at` are of one
+ * type, and BEFORE(a, b) says whether the value at `a` comes before the value at `b`. */
+#define HEAP_SINK(at, count, from, BEFORE)                                                         \
+    do {                                                                                           \
+        __typeof__(at) const heap_ = (at);                                                         \
+        uint32_t place_ = (from);                                                                  \
+        for (;;) {                                                                                 \
+            uint32_t first_ = place_;                                                              \
+            for (uint32_t child_ = 2 * place_ + 1; child_ <= 2 * place_ + 2 && child_ < (count);   \
+                 child_++) {                                                                       \
+                first_ = BEFORE(&heap_[child_], &heap_[first_]) ? child_ : first_;                 \
+            }                                                                                      \
+            if (first_ == place_) {                                                                \
+                break;                                                                             \
+            }                                                                                      \
+            const __typeof__(*heap_) moved_ = heap_[place_];                                       \
+            heap_[place_] = heap_[first_];                                                         \
+            heap_[first_] = moved_;                                                                \
+            place_ = first_;                                                                       \
+        }                                                                                          \
+    } while (0)

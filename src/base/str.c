@@ -92,6 +92,17 @@ size_t str_u64(char *out, uint64_t value)
     return sizeof text - at;
 }
 
+int str_hex_digit(char c)
+{
+    if (c >= '0' && c <= '9') {
+        return c - '0';
+    }
+    if (c >= 'a' && c <= 'f') {
+        return c - 'a' + 10;
+    }
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
 static const char hex_digits[] = "0123456789abcdef";
 
 void str_hex(char *out, const uint8_t *bytes, size_t count)

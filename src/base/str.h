@@ -33,6 +33,9 @@ bool str_to_i64(struct str text, int64_t *ret);
 enum { STR_U64_MAX = 20 };
 size_t str_u64(char *out, uint64_t value);
 
+/* Returns the value of a hex digit, small or large; -1: the character is none. */
+int str_hex_digit(char c);
+
 /* Writes two hex digits for each byte, and a NUL. */
 void str_hex(char *out, const uint8_t *bytes, size_t count);
 

@@ -163,35 +163,26 @@ static const char *path_at(const struct cli *cli, struct arena *arena, const cha
     return arena_fmt(arena, "/api/v1%s%sat=%s", path, strchr(path, '?') == NULL ? "?" : "&", at);
 }
 
+static struct http_call get_of(const char *path)
+{
+    return (struct http_call){.method = "GET", .path = path, .timeout_ms = CALL_TIMEOUT_MS};
+}
+
 enum err api_get(struct cli *cli, struct arena *arena, const char *path, struct api_reply *ret,
                  struct error *e)
 {
-    enum err r = api_open(cli, e);
-    if (r != ERR_OK) {
-        return r;
-    }
-    struct http_call call = {
-        .method = "GET",
-        .path = path_at(cli, arena, path),
-        .timeout_ms = CALL_TIMEOUT_MS,
-        .retry_ms = args_duration(&cli->args, "retry", 0),
-    };
-    return call_once(cli, arena, &call, ret, e);
+    struct http_call call = get_of(path_at(cli, arena, path));
+    call.retry_ms = args_duration(&cli->args, "retry", 0);
+    const enum err r = api_open(cli, e);
+    return r != ERR_OK ? r : call_once(cli, arena, &call, ret, e);
 }
 
 enum err api_get_patient(struct cli *cli, struct arena *arena, const char *path,
                          struct api_reply *ret, struct error *e)
 {
-    enum err r = api_open(cli, e);
-    if (r != ERR_OK) {
-        return r;
-    }
-    struct http_call call = {
-        .method = "GET",
-        .path = arena_fmt(arena, "/api/v1%s", path),
-        .timeout_ms = CALL_TIMEOUT_MS,
-    };
-    return call_patient(cli, arena, &call, ret, e);
+    struct http_call call = get_of(arena_fmt(arena, "/api/v1%s", path));
+    const enum err r = api_open(cli, e);
+    return r != ERR_OK ? r : call_patient(cli, arena, &call, ret, e);
 }
 
 enum err api_await(struct cli *cli, int64_t ride_ms, const volatile int *stop, struct error *e)

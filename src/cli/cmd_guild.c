@@ -11,6 +11,7 @@
 #include "compat/guild/guild_home.h"
 #include "compat/guild/guild_start.h"
 #include "compat/guild/guild_words.h"
+#include "io/signals.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -26,10 +27,7 @@ enum { REMOTE_WORKERS = 10000, REMOTE_LOOK_MS = 200, FDS_MAX = 16384 };
 static void signals_block(void)
 {
     sigset_t set;
-    (void)sigemptyset(&set);
-    (void)sigaddset(&set, SIGINT);
-    (void)sigaddset(&set, SIGTERM);
-    (void)sigaddset(&set, SIGHUP);
+    signals_ending(&set);
     (void)sigprocmask(SIG_BLOCK, &set, NULL);
 }
 

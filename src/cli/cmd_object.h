@@ -35,3 +35,22 @@ int cmd_object_change(struct cli *cli, const char *one, const struct cost_call *
 
 /* Prints that no flag was given, so nothing would change. Returns the exit status. */
 int cmd_object_same(const struct cli *cli, const char *one);
+
+/* The parts of the five rows of a kind in the command table. A row adds its help and its examples. OBJECT
+ * is the kind's struct cmd_object, KIND its word in commands, WORD its name in the help: flavor, "FLAVOR". */
+#define CMD_OBJECT_LIST(OBJECT, KIND)                                                              \
+    .name = #KIND " list", .args = "[flags]", .groups = {flags_list}, .object = &(OBJECT),         \
+    .run = cmd_object_list
+#define CMD_OBJECT_ROW(OBJECT, KIND, does, ARGS)                                                   \
+    .name = #KIND " " #does, .args = (ARGS), .args_min = 1, .args_max = 1, .object = &(OBJECT),    \
+    .run = cmd_object_##does
+#define CMD_OBJECT_SHOW(OBJECT, KIND, WORD, COMPLETE)                                              \
+    CMD_OBJECT_ROW(OBJECT, KIND, show, WORD), .groups = {flags_show}, .complete = (COMPLETE)
+#define CMD_OBJECT_CREATE(OBJECT, KIND, ARGS, ...)                                                 \
+    CMD_OBJECT_ROW(OBJECT, KIND, create, ARGS), .groups = {__VA_ARGS__, flags_dry_run, flags_json}
+#define CMD_OBJECT_EDIT(OBJECT, KIND, WORD, COMPLETE, ...)                                         \
+    CMD_OBJECT_ROW(OBJECT, KIND, edit, WORD " flags"),                                             \
+        .complete = (COMPLETE), .groups = {__VA_ARGS__, flags_dry_run, flags_json}
+#define CMD_OBJECT_DELETE(OBJECT, KIND, WORD, COMPLETE)                                            \
+    CMD_OBJECT_ROW(OBJECT, KIND, delete, WORD), .complete = (COMPLETE),                            \
+                                                .groups = {flags_dry_run, flags_yes, flags_json}

@@ -9,6 +9,7 @@
 #include "cli/updir.h"
 #include "cli/item.h"
 #include "io/http_client.h"
+#include "io/signals.h"
 #include "io/tls_dir.h"
 #include "spec/resources_text.h"
 #include "core/model/limits.h"
@@ -402,10 +403,7 @@ static void goodbye_say(const struct up *up, int64_t running)
 static int signals_take(void)
 {
     sigset_t set;
-    (void)sigemptyset(&set);
-    (void)sigaddset(&set, SIGINT);
-    (void)sigaddset(&set, SIGTERM);
-    (void)sigaddset(&set, SIGHUP);
+    signals_ending(&set);
     (void)sigprocmask(SIG_BLOCK, &set, NULL);
     return signalfd(-1, &set, SFD_CLOEXEC);
 }

@@ -124,22 +124,9 @@ static const struct list_column *columns_of(const struct doc *answer)
 
 /* ---- CSV ---- */
 
-static void csv_text(struct buf *out, const char *text)
-{
-    if (strpbrk(text, ",\"\r\n") == NULL) {
-        buf_add_str(out, text);
-        return;
-    }
-    buf_add_char(out, '"');
-    for (; *text != '\0'; text++) {
-        buf_addf(out, *text == '"' ? "\"\"" : "%c", *text);
-    }
-    buf_add_char(out, '"');
-}
-
 static void csv_row(struct buf *out, const struct list_column *columns, const struct doc *item)
 {
-    csv_text(out, item_text(item, "key"));
+    buf_add_csv(out, item_text(item, "key"));
     for (const struct list_column *c = columns + 1; c->name != NULL; c++) {
         if (strncmp(c->path, "slot_seconds.", strlen("slot_seconds.")) == 0) {
             const int64_t milli = slot_milli(item, c->path) / MILLI_PER_MILLIHOUR;
@@ -170,7 +157,7 @@ static void csv_costs_head(struct buf *out, const struct doc *answer)
         buf_init(&name, OUT_MAX);
         buf_addf(&name, "cost%s%s", currency[0] != '\0' ? "_" : "", currency);
         buf_add_char(out, ',');
-        csv_text(out, buf_text(&name));
+        buf_add_csv(out, buf_text(&name));
         buf_done(&name);
     }
 }

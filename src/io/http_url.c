@@ -9,25 +9,14 @@
 
 #include <string.h>
 
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-    if (c >= 'a' && c <= 'f') {
-        return c - 'a' + 10;
-    }
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 /* The byte that "%41" stands for; -1 for a broken escape or one that stands for NUL. */
 static int escape_value(struct str text)
 {
     if (text.len < 3) {
         return -1;
     }
-    int high = hex_value(text.p[1]);
-    int low = hex_value(text.p[2]);
+    int high = str_hex_digit(text.p[1]);
+    int low = str_hex_digit(text.p[2]);
     if (high < 0 || low < 0) {
         return -1;
     }

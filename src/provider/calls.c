@@ -195,3 +195,17 @@ void calls_unclear(struct machine_call *call, const char *words)
     call->again_ms = loop_now_ms(calls->o.loop) + ((int64_t)CALLS_AGAIN_MS << (call->tries - 1));
     again_due(calls);
 }
+
+void calls_program_ended(struct machine_call *call, const struct programs_result *result,
+                         calls_read_fn read)
+{
+    struct arena arena;
+    struct error e;
+    arena_init(&arena);
+    if (result->problem[0] != '\0') {
+        calls_unclear(call, result->problem);
+    } else if (read(call, result->out, &arena, &e) != ERR_OK) {
+        calls_unclear(call, e.text);
+    }
+    arena_done(&arena);
+}

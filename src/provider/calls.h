@@ -10,8 +10,10 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "base/arena.h"
 #include "base/str.h"
 #include "io/loop.h"
+#include "provider/programs.h"
 #include "provider/provider.h"
 
 enum {
@@ -61,3 +63,10 @@ void calls_answered(struct machine_call *call, const struct provider_report *rep
 
 /* Nobody knows what the call did, or the machine is not gone yet. `words` may be empty. */
 void calls_unclear(struct machine_call *call, const char *words);
+
+/* A program that made the call has ended. `read` reads the program's output, and answers the call or goes on with it. If
+ * the program or `read` fails, it is not clear what the call did. The arena is freed afterwards. */
+typedef enum err (*calls_read_fn)(struct machine_call *call, struct str out, struct arena *arena,
+                                  struct error *e);
+void calls_program_ended(struct machine_call *call, const struct programs_result *result,
+                         calls_read_fn read);

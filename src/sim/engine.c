@@ -316,27 +316,11 @@ int64_t engine_epoch_ms(const struct engine *engine)
     return engine->epoch_ms;
 }
 
-uint64_t engine_event_count(const struct engine *engine)
+struct engine_counts engine_counts(const struct engine *engine)
 {
-    return engine->event_count;
-}
-
-uint64_t engine_fact_count(const struct engine *engine)
-{
-    return engine->fact_count;
-}
-
-uint64_t engine_pass_count(const struct engine *engine)
-{
-    return engine->pass_count;
-}
-
-uint64_t engine_visit_count(const struct engine *engine)
-{
-    return engine->visit_count;
-}
-
-size_t engine_jobs_arrived(const struct engine *engine)
-{
-    return engine->job_next;
+    return (struct engine_counts){.events = engine->event_count,
+                                  .facts = engine->fact_count,
+                                  .passes = engine->pass_count,
+                                  .visits = engine->visit_count,
+                                  .jobs_arrived = engine->job_next};
 }

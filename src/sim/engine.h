@@ -91,15 +91,20 @@ const struct scenario *engine_scenario(const struct engine *engine);
 int64_t engine_now_ms(const struct engine *engine); /* time of the scenario */
 /* The core's time when the scenario begins. */
 int64_t engine_epoch_ms(const struct engine *engine);
-uint64_t engine_event_count(const struct engine *engine); /* inputs given to the core */
-uint64_t engine_fact_count(const struct engine *engine);
-uint64_t engine_pass_count(const struct engine *engine);
-uint64_t engine_visit_count(const struct engine *engine); /* nodes that passes looked at */
+
+/* What has happened so far in the run. */
+struct engine_counts {
+    uint64_t events; /* inputs given to the core */
+    uint64_t facts;
+    uint64_t passes;
+    uint64_t visits;     /* nodes that passes looked at */
+    size_t jobs_arrived; /* refused jobs included */
+};
+struct engine_counts engine_counts(const struct engine *engine);
 
 /* Returns the jobs submitted so far, in order of task id: task t is record t - 1. */
 const struct job_record *engine_records(const struct engine *engine, size_t *ret_count);
 const struct job_record *engine_records_at(const struct engine *engine, task_id task);
-size_t engine_jobs_arrived(const struct engine *engine); /* refused jobs included */
 
 /* Returns how long a task has waited so far: the time from its submission to its end in which no
  * instance of it ran. The time between an eviction and the next start is such time. */

@@ -49,7 +49,7 @@ static double part_done(const struct progress *progress, const struct engine *en
     const uint64_t ended =
         query_task_count(core, TASK_COMPLETED) + query_task_count(core, TASK_FAILED) +
         query_task_count(core, TASK_KILLED) + query_task_count(core, TASK_UNKNOWN);
-    const double steps = (double)(engine_jobs_arrived(engine) + ended);
+    const double steps = (double)(engine_counts(engine).jobs_arrived + ended);
     return progress->jobs_total == 0 ? 1 : steps / (2 * (double)progress->jobs_total);
 }
 
@@ -65,7 +65,7 @@ static void show(struct progress *progress, const struct engine *engine, int64_t
     char text[LINE_MAX];
     (void)snprintf(text, sizeof text, "%3d %%  %s simulated, %s events/s, %s left",
                    (int)(part * 100), sim_text_span(engine_now_ms(engine), at),
-                   sim_text_count((uint64_t)((double)engine_event_count(engine) / seconds), rate),
+                   sim_text_count((uint64_t)((double)engine_counts(engine).events / seconds), rate),
                    sim_text_span((int64_t)(left * 1000), remaining));
     bar_draw((uint32_t)(part * 1000), text);
     progress->shown_ns = now_ns;
@@ -99,13 +99,12 @@ void progress_end(struct progress *progress, const struct engine *engine)
         return;
     }
     const double seconds = (double)(progress_clock_ns() - progress->began_ns) / NS_PER_S;
-    const uint64_t events = engine_event_count(engine);
+    const struct engine_counts counts = engine_counts(engine);
     char text[4][SIM_TEXT_MAX];
     char rate[SIM_TEXT_MAX];
     (void)fprintf(
         stderr, "%s events, %s facts, %s passes, %s nodes visited in %.2f s: %s events/s\n",
-        sim_text_count(events, text[0]), sim_text_count(engine_fact_count(engine), text[1]),
-        sim_text_count(engine_pass_count(engine), text[2]),
-        sim_text_count(engine_visit_count(engine), text[3]), seconds,
-        sim_text_count((uint64_t)((double)events / (seconds > 0 ? seconds : 1)), rate));
+        sim_text_count(counts.events, text[0]), sim_text_count(counts.facts, text[1]),
+        sim_text_count(counts.passes, text[2]), sim_text_count(counts.visits, text[3]), seconds,
+        sim_text_count((uint64_t)((double)counts.events / (seconds > 0 ? seconds : 1)), rate));
 }

@@ -85,7 +85,8 @@ static enum err flavor_read(const struct doc_value *item, struct scenario *scena
                             struct error *e)
 {
     struct flavor_spec spec;
-    enum err r = flavor_spec_read(item->doc, item->in->arena, &spec, e);
+    flavor_spec_init(&spec);
+    enum err r = flavor_spec_patch(item->doc, item->in->arena, &spec, e);
     if (r == ERR_OK) {
         vec_push(&scenario->flavors, spec);
     }

@@ -94,7 +94,8 @@ static enum err flavor_read(struct sim_state *state, const struct doc *item, str
     if (spec == NULL || spec->kind != DOC_MAP) {
         return fail(e, ERR_INVALID, "spec is missing");
     }
-    enum err r = flavor_spec_read(spec, state->arena, &flavor, e);
+    flavor_spec_init(&flavor);
+    enum err r = flavor_spec_patch(spec, state->arena, &flavor, e);
     if (r == ERR_OK) {
         vec_push(&state->scenario->flavors, flavor);
     }

@@ -296,23 +296,6 @@ void summary_json(const struct result *result, const struct engine *engine,
 
 /* ---- tasks ---- */
 
-/* Writes a field of CSV, in quotes if needed. */
-static void csv_text(struct buf *out, const char *text)
-{
-    if (strpbrk(text, ",\"\r\n") == NULL) {
-        buf_add_str(out, text);
-        return;
-    }
-    buf_add_char(out, '"');
-    for (; *text != '\0'; text++) {
-        if (*text == '"') {
-            buf_add_char(out, '"');
-        }
-        buf_add_char(out, *text);
-    }
-    buf_add_char(out, '"');
-}
-
 static void csv_milli(struct buf *out, int64_t milli)
 {
     char text[64];
@@ -356,9 +339,9 @@ void summary_json_tasks_csv(const struct engine *engine, struct buf *out)
         const int64_t waited_ms = engine_records_waited(engine, record);
         const int64_t first_ms = started ? record->started_ms - record->submitted_ms : 0;
         buf_addf(out, "%zu,", i + 1);
-        csv_text(out, record->job->name);
+        buf_add_csv(out, record->job->name);
         buf_add_char(out, ',');
-        csv_text(out, engine_records_account_name(engine, record->account));
+        buf_add_csv(out, engine_records_account_name(engine, record->account));
         buf_addf(out, ",%s,%u", query_pool_name(engine_core(engine), record->pool),
                  record->instance_count);
         csv_milli(out, record->slots_milli);

@@ -62,18 +62,6 @@ void flavor_spec_init(struct flavor_spec *spec)
     spec->name = NULL;
 }
 
-enum err flavor_spec_read(const struct doc *doc, struct arena *arena, struct flavor_spec *ret,
-                          struct error *e)
-{
-    struct flavor_spec spec;
-    flavor_spec_init(&spec);
-    enum err r = flavor_spec_patch(doc, arena, &spec, e);
-    if (r == ERR_OK) {
-        *ret = spec;
-    }
-    return r;
-}
-
 enum err flavor_spec_patch(const struct doc *doc, struct arena *arena, struct flavor_spec *spec,
                            struct error *e)
 {

@@ -10,12 +10,9 @@
 /* Fills in the definition of a flavor without a name. */
 void flavor_spec_init(struct flavor_spec *spec);
 
-/* Reads the body of a POST, a whole definition. `name` is required. */
-must_use enum err flavor_spec_read(const struct doc *doc, struct arena *arena,
-                                   struct flavor_spec *ret, struct error *e);
-
-/* Reads the body of a PATCH. `spec` holds the present definition; fields that the body names are
- * changed. The name cannot change. On failure `spec` is unchanged. */
+/* Reads the body of a POST or PATCH into `spec`, which holds the present definition. The fields that the body
+ * names are changed; the name of a flavor that has one cannot change. A new flavor begins with
+ * flavor_spec_init(), and `name` is required then. On failure `spec` is unchanged. */
 must_use enum err flavor_spec_patch(const struct doc *doc, struct arena *arena,
                                     struct flavor_spec *spec, struct error *e);
 

@@ -62,18 +62,6 @@ void network_spec_init(struct network_spec *spec)
     spec->name = NULL;
 }
 
-enum err network_spec_read(const struct doc *doc, struct arena *arena, struct network_spec *ret,
-                           struct error *e)
-{
-    struct network_spec spec;
-    network_spec_init(&spec);
-    enum err r = network_spec_patch(doc, arena, &spec, e);
-    if (r == ERR_OK) {
-        *ret = spec;
-    }
-    return r;
-}
-
 enum err network_spec_patch(const struct doc *doc, struct arena *arena, struct network_spec *spec,
                             struct error *e)
 {

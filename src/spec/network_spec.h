@@ -10,12 +10,9 @@
 /* Fills in the definition of a network without a name and a range. */
 void network_spec_init(struct network_spec *spec);
 
-/* Reads the body of a POST, a whole definition. `name` and `range` are required. */
-must_use enum err network_spec_read(const struct doc *doc, struct arena *arena,
-                                    struct network_spec *ret, struct error *e);
-
-/* Reads the body of a PATCH. `spec` holds the present definition; fields that the body names are
- * changed. The name cannot change. On failure `spec` is unchanged. */
+/* Reads the body of a POST or PATCH into `spec`, which holds the present definition. The fields that the body
+ * names are changed; the name of a network that has one cannot change. A new network begins with
+ * network_spec_init(), and `name` and `range` are required then. On failure `spec` is unchanged. */
 must_use enum err network_spec_patch(const struct doc *doc, struct arena *arena,
                                      struct network_spec *spec, struct error *e);
 

@@ -25,9 +25,9 @@ void object_json_task(struct json_out *j, const struct task_spec *spec, bool env
 /* Writes a map that pool_spec_read() reads back as an equal pool. */
 void object_json_pool(struct json_out *j, const struct pool_spec *spec);
 
-/* Writes a map that flavor_spec_read() reads back as an equal flavor. */
+/* Writes a map that flavor_spec_patch() reads back as an equal flavor. */
 void object_json_flavor(struct json_out *j, const struct flavor_spec *spec);
-/* Writes a map that network_spec_read() reads back as an equal network. */
+/* Writes a map that network_spec_patch() reads back as an equal network. */
 void object_json_network(struct json_out *j, const struct network_spec *spec);
 
 /* Writes "accepts":["experiment", …], one kind for each bit. */

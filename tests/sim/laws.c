@@ -20,7 +20,7 @@ static void on_abort(int signal_number)
     char line[128];
     (void)signal_number;
     const int len = snprintf(line, sizeof line, "in step %" PRIu64 ", at %" PRId64 " ms\n",
-                             engine_event_count(engine_now), engine_now_ms(engine_now));
+                             engine_counts(engine_now).events, engine_now_ms(engine_now));
     (void)!write(STDERR_FILENO, line, len > 0 ? (size_t)len : 0);
 }
 

@@ -5,6 +5,7 @@
 #include "compat/guild/guild_attrs.h"
 #include "compat/guild/guild_home.h"
 #include "compat/guild/guild_pump.h"
+#include "io/signals.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,10 +32,7 @@ static int starter_wait(pid_t pid)
 {
     int status = 0;
     sigset_t set;
-    (void)sigemptyset(&set);
-    (void)sigaddset(&set, SIGTERM);
-    (void)sigaddset(&set, SIGINT);
-    (void)sigaddset(&set, SIGHUP);
+    signals_ending(&set);
     const int signals = signalfd(-1, &set, SFD_CLOEXEC);
     const int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
     while (waitpid(pid, &status, WNOHANG) == 0) {

@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "compat/guild/guild_scalars.h"
 #include "compat/guild/guild_pump.h"
+#include "io/signals.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -190,10 +191,7 @@ static int file_open(struct arena *arena, const struct guild_run *run, const cha
 int guild_pump_run(const struct guild_run *run, struct guild_process *process, struct arena *arena)
 {
     sigset_t set;
-    (void)sigemptyset(&set);
-    (void)sigaddset(&set, SIGTERM);
-    (void)sigaddset(&set, SIGINT);
-    (void)sigaddset(&set, SIGHUP);
+    signals_ending(&set);
     const bool records = process->records;
     struct pump pump = {.process = process, .output = -1, .index = -1};
     pump.signals = signalfd(-1, &set, SFD_CLOEXEC);

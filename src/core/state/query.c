@@ -41,6 +41,22 @@ int64_t query_time_ms(const struct core *core)
     return core->time_ms;
 }
 
+uint64_t query_named(const struct core *core, unsigned order, const char *name,
+                     query_name_fn name_of)
+{
+    const uint64_t hash = key_name_hash(name);
+    const struct oindex *names = &core->orders[order];
+    struct okey key = {{hash}};
+    must(order < ORDER_COUNT);
+    for (bool more = oindex_from(names, key, &key); more && key.at[0] == hash;
+         more = oindex_next(names, key, &key)) {
+        if (strcmp(name_of(core, key.at[1]), name) == 0) {
+            return key.at[1];
+        }
+    }
+    return 0;
+}
+
 /* ---- pools ---- */
 
 const struct pool *query_pool(const struct core *core, pool_id id)
@@ -49,20 +65,14 @@ const struct pool *query_pool(const struct core *core, pool_id id)
     return pool != NULL && !pool->deleted ? pool : NULL;
 }
 
+static const char *pool_name_of(const struct core *core, uint64_t id)
+{
+    return query_pool_name(core, (pool_id){(uint32_t)id});
+}
+
 const struct pool *query_pool_named(const struct core *core, const char *name)
 {
-    uint64_t hash = key_name_hash(name);
-    struct okey key = {{hash}};
-    const struct oindex *names = &core->orders[ORDER_POOL_NAME];
-    for (bool more = oindex_from(names, key, &key); more && key.at[0] == hash;
-         more = oindex_next(names, key, &key)) {
-        const struct pool *pool = query_pool(core, (pool_id){(uint32_t)key.at[1]});
-        must(pool != NULL);
-        if (strcmp(blob_name(pool->text), name) == 0) {
-            return pool;
-        }
-    }
-    return NULL;
+    return table_get(&core->pools, query_named(core, ORDER_POOL_NAME, name, pool_name_of));
 }
 
 const char *query_default_pool(const struct core *core, enum pool_default which)
@@ -133,17 +143,6 @@ void query_pool_figures(const struct core *core, pool_id id, struct pool_figures
     }
 }
 
-void query_pool_spec(const struct core *core, pool_id id, struct arena *arena,
-                     struct pool_spec *ret)
-{
-    const struct pool *pool = table_get(&core->pools, id.v);
-    must(pool != NULL);
-    struct bytes_reader in;
-    blob_reader(pool->text, &in);
-    spec_codec_pool_decode(&in, arena, ret);
-    must(bytes_reader_ok(&in));
-}
-
 const struct node *query_pool_node_next(const struct core *core, pool_id pool, node_id after)
 {
     struct okey key = {{pool.v, after.v, UINT64_MAX, UINT64_MAX}};
@@ -160,20 +159,14 @@ const struct node *query_node(const struct core *core, node_id id)
     return table_get(&core->nodes, id.v);
 }
 
+static const char *node_name_of(const struct core *core, uint64_t id)
+{
+    return query_node_name(core, (node_id){(uint32_t)id});
+}
+
 const struct node *query_node_named(const struct core *core, const char *name)
 {
-    uint64_t hash = key_name_hash(name);
-    struct okey key = {{hash}};
-    const struct oindex *names = &core->orders[ORDER_NODE_NAME];
-    for (bool more = oindex_from(names, key, &key); more && key.at[0] == hash;
-         more = oindex_next(names, key, &key)) {
-        const struct node *node = query_node(core, (node_id){(uint32_t)key.at[1]});
-        must(node != NULL);
-        if (strcmp(blob_name(node->text), name) == 0) {
-            return node;
-        }
-    }
-    return NULL;
+    return table_get(&core->nodes, query_named(core, ORDER_NODE_NAME, name, node_name_of));
 }
 
 const struct node *query_node_next(const struct core *core, node_id after)
@@ -192,18 +185,6 @@ const char *query_node_name(const struct core *core, node_id id)
 {
     const struct node *node = query_node(core, id);
     return node != NULL ? blob_name(node->text) : "";
-}
-
-void query_node_spec(const struct core *core, node_id id, struct arena *arena,
-                     struct node_spec *ret)
-{
-    const struct node *node = query_node(core, id);
-    must(node != NULL);
-    struct bytes_reader in;
-    blob_reader(node->text, &in);
-    spec_codec_node_decode(&in, arena, ret);
-    must(bytes_reader_ok(&in));
-    ret->pool = query_pool_name(core, node->pool);
 }
 
 const struct instance *query_node_instance_next(const struct core *core, node_id node,
@@ -301,4 +282,63 @@ bool query_pass_due(const struct core *core, int64_t now_ms, pool_id *ret)
     }
     ret->v = (uint32_t)found;
     return true;
+}
+
+/* ---- specs ---- */
+
+/* Defines X_spec(), which decodes the spec that stands behind the name in the blob of an object. */
+#define SPEC_OF(X)                                                                                 \
+    static void X##_spec(const struct blob *text, struct arena *arena, struct X##_spec *ret)       \
+    {                                                                                              \
+        struct bytes_reader in;                                                                    \
+        blob_reader(text, &in);                                                                    \
+        spec_codec_##X##_decode(&in, arena, ret);                                                  \
+        must(bytes_reader_ok(&in));                                                                \
+    }
+SPEC_OF(pool)
+SPEC_OF(node)
+SPEC_OF(account)
+SPEC_OF(flavor)
+SPEC_OF(network)
+
+void query_pool_spec(const struct core *core, pool_id id, struct arena *arena,
+                     struct pool_spec *ret)
+{
+    const struct pool *pool = table_get(&core->pools, id.v);
+    must(pool != NULL);
+    pool_spec(pool->text, arena, ret);
+}
+
+void query_node_spec(const struct core *core, node_id id, struct arena *arena,
+                     struct node_spec *ret)
+{
+    const struct node *node = query_node(core, id);
+    must(node != NULL);
+    node_spec(node->text, arena, ret);
+    ret->pool = query_pool_name(core, node->pool);
+}
+
+void query_account_spec(const struct core *core, account_id id, struct arena *arena,
+                        struct account_spec *ret)
+{
+    const struct account *account = query_account(core, id);
+    must(account != NULL);
+    account_spec(account->text, arena, ret);
+    ret->parent = query_account_name(core, account->parent);
+}
+
+void query_flavor_spec(const struct core *core, flavor_id id, struct arena *arena,
+                       struct flavor_spec *ret)
+{
+    const struct flavor *flavor = query_flavor(core, id);
+    must(flavor != NULL);
+    flavor_spec(flavor->text, arena, ret);
+}
+
+void query_network_spec(const struct core *core, network_id id, struct arena *arena,
+                        struct network_spec *ret)
+{
+    const struct network *network = query_network(core, id);
+    must(network != NULL);
+    network_spec(network->text, arena, ret);
 }

@@ -28,6 +28,12 @@ uint64_t query_epoch(const struct core *core);             /* number of server s
 const uint8_t *query_server_uuid(const struct core *core); /* 16 bytes */
 int64_t query_time_ms(const struct core *core);            /* time of the last fact */
 
+/* Finds a row by its name, in an order (ORDER_…) whose keys are the hash of the name and the number of the
+ * row. `name_of` returns the name of a row. 0: no row has the name. */
+typedef const char *(*query_name_fn)(const struct core *core, uint64_t id);
+uint64_t query_named(const struct core *core, unsigned order, const char *name,
+                     query_name_fn name_of);
+
 /* The earliest moment at which an INPUT_TICK is due; INT64_MAX: there is none. */
 int64_t query_deadline(const struct core *core);
 

@@ -59,15 +59,3 @@ const char *query_account_name(const struct core *core, account_id id)
     const struct account *account = query_account(core, id);
     return account != NULL ? blob_bytes(account->text).p : "";
 }
-
-void query_account_spec(const struct core *core, account_id id, struct arena *arena,
-                        struct account_spec *ret)
-{
-    const struct account *account = query_account(core, id);
-    must(account != NULL);
-    struct bytes_reader in;
-    blob_reader(account->text, &in);
-    spec_codec_account_decode(&in, arena, ret);
-    must(bytes_reader_ok(&in));
-    ret->parent = query_account_name(core, account->parent);
-}

@@ -16,19 +16,14 @@ const struct flavor *query_flavor(const struct core *core, flavor_id id)
     return table_get(&core->flavors, id.v);
 }
 
+static const char *flavor_name_of(const struct core *core, uint64_t id)
+{
+    return query_flavor_name(core, (flavor_id){(uint32_t)id});
+}
+
 const struct flavor *query_flavor_named(const struct core *core, const char *name)
 {
-    const uint64_t hash = key_name_hash(name);
-    const struct oindex *names = &core->orders[ORDER_FLAVOR_NAME];
-    struct okey key = {{hash}};
-    for (bool more = oindex_from(names, key, &key); more && key.at[0] == hash;
-         more = oindex_next(names, key, &key)) {
-        const flavor_id id = {(uint32_t)key.at[1]};
-        if (strcmp(query_flavor_name(core, id), name) == 0) {
-            return query_flavor(core, id);
-        }
-    }
-    return NULL;
+    return table_get(&core->flavors, query_named(core, ORDER_FLAVOR_NAME, name, flavor_name_of));
 }
 
 const struct flavor *query_flavor_next(const struct core *core, flavor_id after)
@@ -40,17 +35,6 @@ const char *query_flavor_name(const struct core *core, flavor_id id)
 {
     const struct flavor *flavor = query_flavor(core, id);
     return flavor != NULL ? blob_bytes(flavor->text).p : "";
-}
-
-void query_flavor_spec(const struct core *core, flavor_id id, struct arena *arena,
-                       struct flavor_spec *ret)
-{
-    const struct flavor *flavor = query_flavor(core, id);
-    must(flavor != NULL);
-    struct bytes_reader in;
-    blob_reader(flavor->text, &in);
-    spec_codec_flavor_decode(&in, arena, ret);
-    must(bytes_reader_ok(&in));
 }
 
 const char *query_flavor_zone(const struct flavor *flavor, uint32_t zone)

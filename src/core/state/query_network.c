@@ -44,17 +44,6 @@ const char *query_network_name(const struct core *core, network_id id)
     return network != NULL ? blob_bytes(network->text).p : "";
 }
 
-void query_network_spec(const struct core *core, network_id id, struct arena *arena,
-                        struct network_spec *ret)
-{
-    const struct network *network = query_network(core, id);
-    must(network != NULL);
-    struct bytes_reader in;
-    blob_reader(network->text, &in);
-    spec_codec_network_decode(&in, arena, ret);
-    must(bytes_reader_ok(&in));
-}
-
 network_id query_network_said(const struct core *core, const char *name)
 {
     if (name == NULL || name[0] == '\0') {

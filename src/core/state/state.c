@@ -43,133 +43,44 @@ enum {
     CHUNK_FLAVORS = 8,
 };
 
-static void pool_row_ref(void *row)
-{
-    (void)blob_ref(((struct pool *)row)->text);
-    (void)blob_ref(((struct pool *)row)->levels);
-    (void)blob_ref(((struct pool *)row)->refusal);
-    (void)blob_ref(((struct pool *)row)->selector);
-    (void)blob_ref(((struct pool *)row)->guests);
-    (void)blob_ref(((struct pool *)row)->replaced);
-}
+/* Makes X_hooks for a table with rows of `struct TYPE`. BLOBS(each) names the members that refer to a blob,
+ * so that a row that is copied or removed takes or drops its references. */
+#define BLOB_REF(member) (void)blob_ref(row->member);
+#define BLOB_UNREF(member) blob_unref(row->member);
+#define HOOKS(X, TYPE, BLOBS)                                                                      \
+    static void X##_row_ref(void *at)                                                              \
+    {                                                                                              \
+        const struct TYPE *row = at;                                                               \
+        BLOBS(BLOB_REF)                                                                            \
+    }                                                                                              \
+    static void X##_row_unref(void *at)                                                            \
+    {                                                                                              \
+        const struct TYPE *row = at;                                                               \
+        BLOBS(BLOB_UNREF)                                                                          \
+    }                                                                                              \
+    static const struct table_hooks X##_hooks = {X##_row_ref, X##_row_unref};
 
-static void pool_row_unref(void *row)
-{
-    blob_unref(((struct pool *)row)->text);
-    blob_unref(((struct pool *)row)->levels);
-    blob_unref(((struct pool *)row)->refusal);
-    blob_unref(((struct pool *)row)->selector);
-    blob_unref(((struct pool *)row)->guests);
-    blob_unref(((struct pool *)row)->replaced);
-}
+#define POOL_BLOBS(each)                                                                           \
+    each(text) each(levels) each(refusal) each(selector) each(guests) each(replaced)
+#define NODE_BLOBS(each) each(text) each(labels)
+#define TASK_BLOBS(each) each(spec)
+#define SHAPE_BLOBS(each) each(form)
+#define DOMAIN_BLOBS(each) each(value)
+#define LAUNCH_BLOBS(each) each(text) each(zone)
+#define FLAVOR_BLOBS(each) each(text) each(zone_names)
+#define NAMED_BLOBS(each) each(text)
+#define USER_BLOBS(each) each(name)
 
-static void node_row_ref(void *row)
-{
-    (void)blob_ref(((struct node *)row)->text);
-    (void)blob_ref(((struct node *)row)->labels);
-}
-
-static void node_row_unref(void *row)
-{
-    blob_unref(((struct node *)row)->text);
-    blob_unref(((struct node *)row)->labels);
-}
-
-static void task_row_ref(void *row)
-{
-    (void)blob_ref(((struct task *)row)->spec);
-}
-
-static void task_row_unref(void *row)
-{
-    blob_unref(((struct task *)row)->spec);
-}
-
-static void account_row_ref(void *row)
-{
-    (void)blob_ref(((struct account *)row)->text);
-}
-
-static void account_row_unref(void *row)
-{
-    blob_unref(((struct account *)row)->text);
-}
-
-static void user_row_ref(void *row)
-{
-    (void)blob_ref(((struct user_row *)row)->name);
-}
-
-static void user_row_unref(void *row)
-{
-    blob_unref(((struct user_row *)row)->name);
-}
-
-static const struct table_hooks pool_hooks = {pool_row_ref, pool_row_unref};
-static const struct table_hooks node_hooks = {node_row_ref, node_row_unref};
-static const struct table_hooks task_hooks = {task_row_ref, task_row_unref};
-
-static void shape_row_ref(void *row)
-{
-    (void)blob_ref(((struct shape *)row)->form);
-}
-
-static void shape_row_unref(void *row)
-{
-    blob_unref(((struct shape *)row)->form);
-}
-
-static void domain_row_ref(void *row)
-{
-    (void)blob_ref(((struct domain *)row)->value);
-}
-
-static void domain_row_unref(void *row)
-{
-    blob_unref(((struct domain *)row)->value);
-}
-
-static void launch_row_ref(void *row)
-{
-    (void)blob_ref(((struct launch *)row)->text);
-    (void)blob_ref(((struct launch *)row)->zone);
-}
-
-static void launch_row_unref(void *row)
-{
-    blob_unref(((struct launch *)row)->text);
-    blob_unref(((struct launch *)row)->zone);
-}
-
-static void flavor_row_ref(void *row)
-{
-    (void)blob_ref(((struct flavor *)row)->text);
-    (void)blob_ref(((struct flavor *)row)->zone_names);
-}
-
-static void flavor_row_unref(void *row)
-{
-    blob_unref(((struct flavor *)row)->text);
-    blob_unref(((struct flavor *)row)->zone_names);
-}
-
-static void network_row_ref(void *row)
-{
-    (void)blob_ref(((struct network *)row)->text);
-}
-
-static void network_row_unref(void *row)
-{
-    blob_unref(((struct network *)row)->text);
-}
-
-static const struct table_hooks launch_hooks = {launch_row_ref, launch_row_unref};
-static const struct table_hooks flavor_hooks = {flavor_row_ref, flavor_row_unref};
-static const struct table_hooks network_hooks = {network_row_ref, network_row_unref};
-static const struct table_hooks domain_hooks = {domain_row_ref, domain_row_unref};
-static const struct table_hooks shape_hooks = {shape_row_ref, shape_row_unref};
-static const struct table_hooks account_hooks = {account_row_ref, account_row_unref};
-static const struct table_hooks user_hooks = {user_row_ref, user_row_unref};
+HOOKS(pool, pool, POOL_BLOBS)
+HOOKS(node, node, NODE_BLOBS)
+HOOKS(task, task, TASK_BLOBS)
+HOOKS(shape, shape, SHAPE_BLOBS)
+HOOKS(domain, domain, DOMAIN_BLOBS)
+HOOKS(launch, launch, LAUNCH_BLOBS)
+HOOKS(flavor, flavor, FLAVOR_BLOBS)
+HOOKS(network, network, NAMED_BLOBS)
+HOOKS(account, account, NAMED_BLOBS)
+HOOKS(user, user_row, USER_BLOBS)
 
 /* All tables, for what is done to each. */
 enum { TABLE_COUNT = 23 };

@@ -88,21 +88,20 @@ static void answer_take(struct machine_call *call, const struct exec_machine *ma
                        .says = says, .name = machine->name, .node = "", .words = machine->words});
 }
 
-static void call_done(void *ctx, const struct programs_result *result)
+static enum err machine_read(struct machine_call *call, struct str out, struct arena *arena,
+                             struct error *e)
 {
-    struct machine_call *call = ctx;
-    struct arena arena;
     struct exec_machine machine;
-    struct error e;
-    arena_init(&arena);
-    if (result->problem[0] != '\0') {
-        calls_unclear(call, result->problem);
-    } else if (exec_answer_machine(result->out, &arena, &machine, &e) != ERR_OK) {
-        calls_unclear(call, e.text);
-    } else {
+    const enum err r = exec_answer_machine(out, arena, &machine, e);
+    if (r == ERR_OK) {
         answer_take(call, &machine);
     }
-    arena_done(&arena);
+    return r;
+}
+
+static void call_done(void *ctx, const struct programs_result *result)
+{
+    calls_program_ended(ctx, result, machine_read);
 }
 
 static void call_make(void *ctx, struct machine_call *call)

@@ -118,47 +118,42 @@ static void cancel_seen(void *ctx, const struct programs_result *result)
     calls_unclear(ctx, result->problem);
 }
 
-/* The jobs of the call's key are known. */
-static void jobs_take(struct machine_call *call, const struct slurm_jobs *jobs)
+/* Reads the jobs of the call's key, and does what the call wants with them. */
+static enum err jobs_take(struct machine_call *call, struct str out, struct arena *arena,
+                          struct error *e)
 {
     struct slurm *slurm = slurm_of_call(call);
+    struct slurm_jobs jobs;
+    const enum err r = slurm_text_jobs(out, arena, &jobs, e);
+    if (r != ERR_OK) {
+        return r;
+    }
     if (call->kind == CALL_TERMINATE) {
-        if (jobs->count > 0) {
-            jobs_cancel(slurm, jobs->at, jobs->count, cancel_seen, call);
+        if (jobs.count > 0) {
+            jobs_cancel(slurm, jobs.at, jobs.count, cancel_seen, call);
         } else {
             calls_answered(call, &(struct provider_report){
                                      .says = PROVIDER_GONE, .name = "", .node = "", .words = ""});
         }
-        return;
+        return ERR_OK;
     }
-    if (jobs->count == 0) {
+    if (jobs.count == 0) {
         job_submit(call);
-        return;
+        return ERR_OK;
     }
-    if (jobs->count > 1) {
-        jobs_cancel(slurm, jobs->at + 1, jobs->count - 1, cancelled, NULL);
+    if (jobs.count > 1) {
+        jobs_cancel(slurm, jobs.at + 1, jobs.count - 1, cancelled, NULL);
     }
-    calls_answered(call, &(struct provider_report){.says = jobs->at[0].says,
-                                                   .name = jobs->at[0].name,
+    calls_answered(call, &(struct provider_report){.says = jobs.at[0].says,
+                                                   .name = jobs.at[0].name,
                                                    .node = "",
-                                                   .words = jobs->at[0].words});
+                                                   .words = jobs.at[0].words});
+    return ERR_OK;
 }
 
 static void looked_up(void *ctx, const struct programs_result *result)
 {
-    struct machine_call *call = ctx;
-    struct arena arena;
-    struct slurm_jobs jobs;
-    struct error e;
-    arena_init(&arena);
-    if (result->problem[0] != '\0') {
-        calls_unclear(call, result->problem);
-    } else if (slurm_text_jobs(result->out, &arena, &jobs, &e) != ERR_OK) {
-        calls_unclear(call, e.text);
-    } else {
-        jobs_take(call, &jobs);
-    }
-    arena_done(&arena);
+    calls_program_ended(ctx, result, jobs_take);
 }
 
 static void call_make(void *ctx, struct machine_call *call)

@@ -3,6 +3,7 @@
 #include "core/sched/order/queue.h"
 
 #include "base/hash.h"
+#include "base/heap.h"
 #include "base/must.h"
 #include "core/state/key.h"
 #include "core/state/query.h"
@@ -69,22 +70,8 @@ bool queue_ahead(const struct okey *a, const struct okey *b, bool by_rank)
 static void sink(struct queue *queue, uint32_t from)
 {
     must(from == 0 || from < queue->count);
-    uint32_t at = from;
-    for (;;) {
-        uint32_t least = at;
-        for (uint32_t child = 2 * at + 1; child <= 2 * at + 2 && child < queue->count; child++) {
-            least = queue_ahead(&queue->at[child].key, &queue->at[least].key, queue->by_rank)
-                        ? child
-                        : least;
-        }
-        if (least == at) {
-            return;
-        }
-        const struct lane moved = queue->at[at];
-        queue->at[at] = queue->at[least];
-        queue->at[least] = moved;
-        at = least;
-    }
+#define LANE_AHEAD(a, b) queue_ahead(&(a)->key, &(b)->key, queue->by_rank)
+    HEAP_SINK(queue->at, queue->count, from, LANE_AHEAD);
 }
 
 static void lane_add(struct queue *queue, struct shape_note *note, struct okey key)

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/order/turns.h"
 
+#include "base/heap.h"
 #include "base/must.h"
 #include "base/sort.h"
 #include "core/model/account.h"
@@ -137,21 +138,8 @@ static bool entry_before(const struct turns *turns, const struct turns_entry *a,
 static void sink(const struct turns *turns, struct turns_line *line, uint32_t from)
 {
     must(from == 0 || from < line->count);
-    struct turns_entry *heap = line->heap;
-    uint32_t at = from;
-    for (;;) {
-        uint32_t least = at;
-        for (uint32_t child = 2 * at + 1; child <= 2 * at + 2 && child < line->count; child++) {
-            least = entry_before(turns, &heap[child], &heap[least]) ? child : least;
-        }
-        if (least == at) {
-            return;
-        }
-        const struct turns_entry moved = heap[at];
-        heap[at] = heap[least];
-        heap[least] = moved;
-        at = least;
-    }
+#define ENTRY_BEFORE(a, b) entry_before(turns, a, b)
+    HEAP_SINK(line->heap, line->count, from, ENTRY_BEFORE);
 }
 
 /* ---- building ---- */

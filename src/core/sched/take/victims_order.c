@@ -5,6 +5,7 @@
  * compared anew: each of them is the first of its heap.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
+#include "base/heap.h"
 #include "base/must.h"
 #include "core/model/vector.h"
 #include "core/sched/order/account_order.h"
@@ -60,21 +61,8 @@ static bool gives_before(const struct victims *victims, const struct giver *a,
 
 static void sink(const struct victims *victims, struct givers *givers, uint32_t from)
 {
-    struct giver *heap = givers->at;
-    uint32_t at = from;
-    for (;;) {
-        uint32_t first = at;
-        for (uint32_t child = 2 * at + 1; child <= 2 * at + 2 && child < givers->count; child++) {
-            first = gives_before(victims, &heap[child], &heap[first]) ? child : first;
-        }
-        if (first == at) {
-            return;
-        }
-        const struct giver moved = heap[at];
-        heap[at] = heap[first];
-        heap[first] = moved;
-        at = first;
-    }
+#define GIVES_BEFORE(a, b) gives_before(victims, a, b)
+    HEAP_SINK(givers->at, givers->count, from, GIVES_BEFORE);
 }
 
 /* ---- the heaps ---- */
