@@ -317,8 +317,14 @@ int cmd_view_explain(struct cli *cli)
         return explain_place(cli, cli->args.words[0]);
     }
     const unsigned long long id = name.task;
-    return show_run(cli, arena_fmt(&cli->arena, "/tasks/%llu/explain", id),
-                    arena_fmt(&cli->arena, "task=%llu", id), explain_fields, explain_more);
+    const int code =
+        show_run(cli, arena_fmt(&cli->arena, "/tasks/%llu/explain", id),
+                 arena_fmt(&cli->arena, "task=%llu", id), explain_fields, explain_more);
+    if (code == EXIT_CONFLICT && cli->at_ms == 0) {
+        context_say("      `weir explain %llu --at TIME` says why it waited at an earlier time",
+                    id);
+    }
+    return code;
 }
 
 /* ---- status ---- */

@@ -96,6 +96,7 @@ def test_what_cannot_be_shown_is_refused_with_the_reason(story):
     assert "--watch" in refused(2, "queue", "--at", time, "--watch")
     weir.weir("task", "kill", 2)
     weir.wait_state(2, "killed")
+    assert "`weir explain 2 --at TIME` says why it waited at an earlier time" in refused(5, "explain", 2)
     assert "task 2 had ended: it was killed" in refused(5, "explain", 2, "--at", "0s")
 
 

@@ -152,4 +152,5 @@ def test_a_state_is_not_said_twice(shop):
     shop.weir("task", "kill", task)
     shop.wait_state(task, "killed")
     assert shop.weir("task", "list", "--columns", "state,detail", "--limit", "1", "--no-header").stdout.split() == ["killed"]
-    assert said(shop, "explain", task) == (5, f"task {task} has ended: it is killed")
+    way = f"\n      `weir explain {task} --at TIME` says why it waited at an earlier time"
+    assert said(shop, "explain", task) == (5, f"task {task} has ended: it is killed{way}")
