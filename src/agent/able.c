@@ -3,6 +3,7 @@
 
 #include "agent/box_image.h"
 #include "agent/confine.h"
+#include "agent/cpu_bind.h"
 #include "agent/tasklink.h"
 #include "base/log.h"
 #include "base/str.h"
@@ -49,9 +50,11 @@ void able_labels(const struct agent_options *options, struct arena *arena, struc
 must_use enum err able_check(const struct agent_options *options, struct error *e)
 {
     const char *by = options->isolate_by;
-    return by == NULL || strcmp(by, "project") == 0 || strcmp(by, "user") == 0
-               ? confine_check(options->confine, e)
-               : fail(e, ERR_USAGE, "--isolate-by must be project or user, not '%.64s'", by);
+    if (by != NULL && strcmp(by, "project") != 0 && strcmp(by, "user") != 0) {
+        return fail(e, ERR_USAGE, "--isolate-by must be project or user, not '%.64s'", by);
+    }
+    const enum err r = confine_check(options->confine, e);
+    return r == ERR_OK ? cpu_bind_check(options->cpu_binding, e) : r;
 }
 
 const char *able_absolute(const char *path, struct arena *arena)

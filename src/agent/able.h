@@ -12,7 +12,7 @@
 /* Adds the labels of a node that runs containers and that makes networks, where the node can. */
 void able_labels(const struct agent_options *options, struct arena *arena, struct node_spec *node);
 
-/* Are the settings about networks and about the confinement of tasks understood? */
+/* Are the settings about networks, and those about the confinement and the processors of tasks, understood? */
 must_use enum err able_check(const struct agent_options *options, struct error *e);
 
 /* The path from the root on. */

@@ -52,6 +52,7 @@ static const struct option_row agent_rows[] = {
     ROW("task-pids", KIND_NUMBER, struct agent_options, task_pids, TASK_PIDS_LIMIT),
     ROW("task-disk", KIND_SIZE, struct agent_options, task_disk, 0),
     ROW("confine", KIND_TEXT, struct agent_options, confine, 0),
+    ROW("cpu-binding", KIND_TEXT, struct agent_options, cpu_binding, 0),
     ROW("hide", KIND_TEXT, struct agent_options, hide, 0),
     ROW("resources", KIND_TEXT, struct agent_options, resources, 0),
     ROW("address", KIND_TEXT, struct agent_options, address, 0),
@@ -79,6 +80,7 @@ static const struct option_row supervisor_rows[] = {
     ROW("task-pids", KIND_NUMBER, struct supervisor_options, task_pids, TASK_PIDS_LIMIT),
     ROW("task-disk", KIND_SIZE, struct supervisor_options, task_disk, 0),
     ROW("confine", KIND_TEXT, struct supervisor_options, confine, 0),
+    ROW("cpu-binding", KIND_TEXT, struct supervisor_options, cpu_binding, 0),
     ROW("hide", KIND_TEXT, struct supervisor_options, hide, 0),
     ROW("ready-fd", KIND_FD, struct supervisor_options, ready_fd, DESCRIPTOR_MAX),
 };

@@ -12,12 +12,13 @@
 
 struct supervisor_options {
     const char *dir;
-    const char *run_as;    /* NULL: runas.h chooses the account */
-    const char *task_uids; /* as taskuid.h reads it; NULL: root's range in /etc/subuid */
-    int64_t task_pids;     /* most processes and threads of one task; 0: TASK_PIDS_MAX */
-    int64_t task_disk;     /* most bytes of disk of one task; 0: no limit */
-    const char *confine;   /* as confine.h reads it; NULL: auto */
-    const char *hide;      /* directories that confined tasks must not see: "A:B"; NULL: none */
+    const char *run_as;      /* NULL: runas.h chooses the account */
+    const char *task_uids;   /* as taskuid.h reads it; NULL: root's range in /etc/subuid */
+    int64_t task_pids;       /* most processes and threads of one task; 0: TASK_PIDS_MAX */
+    int64_t task_disk;       /* most bytes of disk of one task; 0: no limit */
+    const char *confine;     /* as confine.h reads it; NULL: auto */
+    const char *cpu_binding; /* as cpu_bind.h reads it; NULL: none */
+    const char *hide;        /* directories that confined tasks must not see: "A:B"; NULL: none */
     int ready_fd; /* -1: none; gets one line when the supervisor serves: empty, or the error */
 };
 
@@ -49,13 +50,14 @@ struct agent_options {
     const char *address;    /* where other nodes reach this node; NULL: the agent finds out */
     const char *labels[NODE_LABELS_MAX]; /* each "key=value" */
     size_t label_count;
-    int64_t task_pids;     /* most processes and threads of one task; 0: TASK_PIDS_MAX */
-    int64_t task_disk;     /* most bytes of disk of one task; 0: no limit */
-    const char *confine;   /* as confine.h reads it; NULL: auto */
-    const char *hide;      /* directories that confined tasks must not see: "A:B"; NULL: none */
-    int64_t slots;         /* -1: as the hardware says */
-    int64_t fake_gpus;     /* -1: the real GPUs are used */
-    int64_t stop_after_ms; /* stop the tasks after so long without the server; 0: never */
+    int64_t task_pids;       /* most processes and threads of one task; 0: TASK_PIDS_MAX */
+    int64_t task_disk;       /* most bytes of disk of one task; 0: no limit */
+    const char *confine;     /* as confine.h reads it; NULL: auto */
+    const char *cpu_binding; /* as cpu_bind.h reads it; NULL: none */
+    const char *hide;        /* directories that confined tasks must not see: "A:B"; NULL: none */
+    int64_t slots;           /* -1: as the hardware says */
+    int64_t fake_gpus;       /* -1: the real GPUs are used */
+    int64_t stop_after_ms;   /* stop the tasks after so long without the server; 0: never */
     int ready_fd; /* -1: none; gets the line "ready" once the server has welcomed the agent */
     const char *health_check; /* a program of the site, by its whole path; NULL: none */
     int64_t health_every_ms;  /* 0: health.c chooses */

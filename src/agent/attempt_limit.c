@@ -14,6 +14,7 @@ void attempt_limit_begin(struct attempt *attempt, const struct start_order *orde
         attempt->devices |=
             order->devices[i] < NODE_DEVICES_MAX ? (uint64_t)1 << order->devices[i] : 0;
     }
+    cpu_bind_take(sup->cpus, order->cpu_milli, attempt->devices, &attempt->cpus);
     attempt->cgroup = sup->cgroups == NULL ? NULL : cgroup_take(sup->cgroups);
     if (attempt->cgroup == NULL) {
         return;
@@ -35,6 +36,7 @@ void attempt_limit_spawn(struct attempt *attempt, struct spawn_order *order)
     const unsigned controllers = cgroup_controllers(sup->cgroups);
     order->entry = (struct cgroup_entry){.cgroup_fd = -1};
     order->net_fd = tasknet_fd(attempt->network);
+    order->cpus = attempt->cpus.bound ? &attempt->cpus.threads : NULL;
     const bool held = attempt->cgroup != NULL;
     if (held) {
         order->entry = cgroup_entry_of(attempt->cgroup);

@@ -11,6 +11,7 @@ void attempt_place_give(struct attempt *attempt)
 {
     struct supervisor *sup = attempt->sup;
     disk_watch_drop(sup->disk, &attempt->key);
+    cpu_bind_give(sup->cpus, &attempt->cpus);
     if (!attempt->plain) {
         box_files_remove(sup->dir, &attempt->key);
     }

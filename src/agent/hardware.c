@@ -2,6 +2,7 @@
 #include "agent/hardware.h"
 
 #include "agent/amd.h"
+#include "agent/cpu_bind.h"
 #include "agent/dirs.h"
 #include "agent/nvml.h"
 #include "core/model/limits.h"
@@ -48,17 +49,16 @@ must_use enum err hardware_read(int64_t fake_gpus, struct arena *arena, struct h
                                 struct error *e)
 {
     hwloc_topology_t topology;
-    if (hwloc_topology_init(&topology) != 0) {
-        return fail(e, ERR_IO, "cannot look at the machine's hardware");
+    const enum err r = cpu_bind_topology_load(false, &topology, e);
+    if (r != ERR_OK) {
+        return r;
     }
-    if (hwloc_topology_load(topology) != 0) {
-        hwloc_topology_destroy(topology);
-        return fail(e, ERR_IO, "cannot look at the machine's hardware");
-    }
+    const int numa = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_NUMANODE);
     int cores = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE);
     int threads = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PU);
     struct hardware hardware = {.device_model = "", .device_serials = "", .arch = ""};
     hardware.threads = threads > 0 ? (uint32_t)threads : 1;
+    hardware.numa_nodes = numa > 0 ? (uint32_t)numa : 1;
     hardware.cores = cores > 0 ? (uint32_t)cores : hardware.threads;
     /* The memory is the kernel's own figure. hwloc adds up what the firmware says of each NUMA
      * node, and on a virtual machine with a balloon the firmware's figure is the memory of the

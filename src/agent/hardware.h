@@ -8,6 +8,7 @@
 
 struct hardware {
     uint32_t cores;
+    uint32_t numa_nodes;
     uint32_t threads; /* hardware threads that this process may use */
     int64_t memory_bytes;
     uint32_t device_count;

@@ -65,6 +65,9 @@ static void labels_fill(const struct agent_options *options, const struct hardwa
                   arena_fmt(arena, "%" PRId64, hardware->device_memory_bytes));
     }
     label_add(labels, &count, "infiniband", hardware->infiniband ? "yes" : "no");
+    if (hardware->numa_nodes > 1) {
+        label_add(labels, &count, "numa", arena_fmt(arena, "%" PRIu32, hardware->numa_nodes));
+    }
     if (hardware->instance_type[0] != '\0') {
         label_add(labels, &count, "instance-type", hardware->instance_type);
     }

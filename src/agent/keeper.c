@@ -251,14 +251,7 @@ static must_use enum err supervisor_reach(struct agent *agent, struct frame *ret
         if (last_writer(dir, id)) {
             leftovers_end(dir, id);
         }
-        const struct supclient_launch launch = {.dir = dir,
-                                                .run_as = agent->options.run_as,
-                                                .task_uids = agent->options.task_uids,
-                                                .task_pids = agent->options.task_pids,
-                                                .task_disk = agent->options.task_disk,
-                                                .confine = agent->options.confine,
-                                                .hide = agent->options.hide};
-        r = supclient_launch(&launch, e);
+        r = supclient_launch(&agent->options, e);
         r = r == ERR_OK ? supervisor_greet(dir, &client, ret_hello, e) : r;
     }
     if (r != ERR_OK) {

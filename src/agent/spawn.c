@@ -190,6 +190,9 @@ static CHILD_CODE bool set_up(struct spawn_child *child)
         }
     }
     (void)syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, order->files, NULL);
+    if (order->cpus != NULL) { /* a thread that was switched off meanwhile binds to nothing */
+        (void)syscall(SYS_sched_setaffinity, 0, sizeof *order->cpus, order->cpus);
+    }
     limit_set(RLIMIT_DATA, order->limits.data_bytes);
     limit_set(RLIMIT_NPROC, order->limits.processes);
     /* Tried as root first, because the user may not be allowed to pass the directory's parents. */

@@ -5,6 +5,7 @@
 #include "agent/cgroup.h"
 #include "agent/runas.h"
 
+#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/resource.h>
@@ -31,6 +32,7 @@ struct spawn_order {
     int err_fd;
     struct cgroup_entry entry; /* the cgroup that the program enters; cgroup_fd -1: none */
     int net_fd;                /* the network that the program enters; -1: the node's own */
+    const cpu_set_t *cpus;     /* the hardware threads that it may use; NULL: all */
     struct spawn_limits limits;
 };
 

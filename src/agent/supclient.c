@@ -17,7 +17,7 @@ enum {
     RECEIVE_BYTES = 64 * 1024,
     READY_FD = 3, /* number of the ready pipe's end in the new supervisor */
     LAUNCH_MS_MAX = 20000,
-    LAUNCH_ARGS_MAX = 14,
+    LAUNCH_ARGS_MAX = 16,
 };
 
 struct supclient {
@@ -161,7 +161,7 @@ static must_use enum err self_run(char **argv, int ready_fd, struct error *e)
     return ERR_OK;
 }
 
-must_use enum err supclient_launch(const struct supclient_launch *launch, struct error *e)
+must_use enum err supclient_launch(const struct agent_options *options, struct error *e)
 {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) {
@@ -173,26 +173,29 @@ must_use enum err supclient_launch(const struct supclient_launch *launch, struct
     struct arena arena;
     arena_init(&arena);
     char *argv[LAUNCH_ARGS_MAX] = {arena_str(&arena, "weir"), arena_str(&arena, "supervisor"),
-                                   arena_str(&arena, "--dir"), arena_str(&arena, launch->dir),
+                                   arena_str(&arena, "--dir"), arena_str(&arena, options->dir),
                                    arena_str(&arena, "--ready-fd=3")};
     size_t count = 5;
-    if (launch->run_as != NULL) {
-        argv[count++] = arena_fmt(&arena, "--run-as=%s", launch->run_as);
+    if (options->run_as != NULL) {
+        argv[count++] = arena_fmt(&arena, "--run-as=%s", options->run_as);
     }
-    if (launch->task_uids != NULL) {
-        argv[count++] = arena_fmt(&arena, "--task-uids=%s", launch->task_uids);
+    if (options->task_uids != NULL) {
+        argv[count++] = arena_fmt(&arena, "--task-uids=%s", options->task_uids);
     }
-    if (launch->task_pids > 0) {
-        argv[count++] = arena_fmt(&arena, "--task-pids=%lld", (long long)launch->task_pids);
+    if (options->task_pids > 0) {
+        argv[count++] = arena_fmt(&arena, "--task-pids=%lld", (long long)options->task_pids);
     }
-    if (launch->task_disk > 0) {
-        argv[count++] = arena_fmt(&arena, "--task-disk=%lld", (long long)launch->task_disk);
+    if (options->task_disk > 0) {
+        argv[count++] = arena_fmt(&arena, "--task-disk=%lld", (long long)options->task_disk);
     }
-    if (launch->confine != NULL) {
-        argv[count++] = arena_fmt(&arena, "--confine=%s", launch->confine);
+    if (options->confine != NULL) {
+        argv[count++] = arena_fmt(&arena, "--confine=%s", options->confine);
     }
-    if (launch->hide != NULL) {
-        argv[count++] = arena_fmt(&arena, "--hide=%s", launch->hide);
+    if (options->cpu_binding != NULL) {
+        argv[count++] = arena_fmt(&arena, "--cpu-binding=%s", options->cpu_binding);
+    }
+    if (options->hide != NULL) {
+        argv[count++] = arena_fmt(&arena, "--hide=%s", options->hide);
     }
     enum err r = self_run(argv, up, e);
     (void)close(up);

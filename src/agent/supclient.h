@@ -2,6 +2,7 @@
  * supervisor. SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "agent/agent_options.h"
 #include "agent/frame.h"
 #include "base/fail.h"
 
@@ -11,20 +12,9 @@ struct supclient;
 must_use enum err supclient_connect(const char *dir, struct supclient **ret, struct error *e);
 void supclient_free(struct supclient *client);
 
-/* What a new supervisor is told. NULL and 0: as supervisor_options says. */
-struct supclient_launch {
-    const char *dir;
-    const char *run_as;
-    const char *task_uids;
-    int64_t task_pids;
-    int64_t task_disk;
-    const char *confine; /* NULL: auto */
-    const char *hide;    /* NULL: nothing */
-};
-
 /* Starts a supervisor by running this program anew (/proc/self/exe) in a session of its own, and
- * waits until the supervisor serves. */
-must_use enum err supclient_launch(const struct supclient_launch *launch, struct error *e);
+ * waits until the supervisor serves. The supervisor gets the directory and the settings of tasks. */
+must_use enum err supclient_launch(const struct agent_options *options, struct error *e);
 
 int supclient_fd(const struct supclient *client);
 

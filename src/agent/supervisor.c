@@ -265,6 +265,7 @@ static must_use enum err supervisor_init(struct supervisor *sup,
     sup->cgroups = cgroup_new(sup->dir, sup->hex);
     sup->networks = tasknet_new(sup->dir);
     sup->task_pids = options->task_pids > 0 ? (uint64_t)options->task_pids : TASK_PIDS_MAX;
+    sup->cpus = cpu_bind_new(options->cpu_binding);
     sup->disk = disk_watch_new((uint64_t)options->task_disk);
     loop_turn_end(sup->loop, turn_end, sup);
     r = spawner_new(sup->loop, attempt_started, &sup->spawner, e);
@@ -296,6 +297,7 @@ static void supervisor_done(struct supervisor *sup)
     taskuid_free(sup->uids);
     cgroup_free(sup->cgroups);
     tasknet_free(sup->networks);
+    cpu_bind_free(sup->cpus);
     jobdir_free(sup->jobdirs);
     spool_free(sup->spool);
     loop_free(sup->loop);

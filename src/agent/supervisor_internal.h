@@ -6,6 +6,7 @@
 
 #include "agent/box_order.h"
 #include "agent/cgroup.h"
+#include "agent/cpu_bind.h"
 #include "agent/frame.h"
 #include "agent/jobdir.h"
 #include "agent/keyring.h"
@@ -55,6 +56,7 @@ struct attempt {
     uint64_t memory_peak;
     uint64_t memory_limit; /* bytes; 0: none */
     uint64_t devices;      /* one bit each */
+    struct cpu_hold cpus;  /* the hardware threads that are its own */
     int64_t use_ms;        /* when the use was last looked at; 0: not yet */
     bool out_of_memory;
     bool out_of_disk;
@@ -103,6 +105,7 @@ struct supervisor {
     struct taskuids *uids; /* NULL: all tasks run as `account` */
     struct rlimit task_files;
     struct box_confine confine;
+    struct cpu_bind *cpus; /* NULL: tasks are not bound to processors */
     struct spool *spool;
     struct jobdirs *jobdirs;
     struct cgroups *cgroups; /* NULL: no cgroups on this node */

@@ -164,7 +164,7 @@ static enum err agent_start(struct up *up, struct error *e)
     static const char *const handed_on[] = {
         "fake-gpus",        "slots",       "run-as",     "task-uids",  "isolate-by",
         "task-pids",        "task-disk",   "runtime",    "image-dirs", "allow-binds",
-        "plain-registries", "image-cache", "keep-files", "confine"};
+        "plain-registries", "image-cache", "keep-files", "confine",    "cpu-binding"};
     struct arena *arena = &up->cli->arena;
     struct child_args args = {0};
     child_arg(&args, "weir");

@@ -200,6 +200,8 @@ static const struct flag flags_agent[] = {
      COMPLETE_NONE, NULL},
     {"task-disk", 0, FLAG_TEXT, "10Gi", "most disk for the files of one task (default: no limit)",
      COMPLETE_NONE, NULL},
+    {"cpu-binding", 0, FLAG_TEXT, "W",
+     "hardware threads for tasks with whole processors: none, cores or numa", COMPLETE_NONE, NULL},
     {"confine", 0, FLAG_TEXT, "W",
      "not as root: keep tasks apart by auto, view, landlock or no (default auto)", COMPLETE_NONE,
      NULL},

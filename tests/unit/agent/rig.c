@@ -73,7 +73,7 @@ void rig_up(struct rig *rig)
     struct error e;
     must(mkdtemp(rig->dir) != NULL);
     must(chmod(rig->dir, 0711) == 0);
-    if (supclient_launch(&(struct supclient_launch){.dir = rig->dir}, &e) != ERR_OK ||
+    if (supclient_launch(&(struct agent_options){.dir = rig->dir}, &e) != ERR_OK ||
         supclient_connect(rig->dir, &rig->client, &e) != ERR_OK) {
         (void)fprintf(stderr, "rig: %s\n", e.text);
         abort();
