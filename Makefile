@@ -59,6 +59,15 @@ bench: weir
 	@meson configure $(BUILD) -Dbench=true && ninja --quiet -C $(BUILD)
 	@bench/run $(ARGS)
 
+# Instructions of the server for each task, beside other builds: ARGS="OTHER/weir ./weir". Needs valgrind.
+bench-instructions: weir
+	@bench/instructions.py $(ARGS)
+
+# What TLS costs a node that does nothing: six minutes.
+bench-tls-idle: weir
+	@meson configure $(BUILD) -Dbench=true && ninja --quiet -C $(BUILD)
+	@bench/run tls-idle $(ARGS)
+
 # The scheduler alone, in one process: how long its decisions take on clusters of up to 10,000 nodes.
 bench-sched: $(BUILD)/build.ninja
 	@meson configure $(BUILD) -Dbench=true && ninja --quiet -C $(BUILD) bench/sched/sched_bench
@@ -117,4 +126,4 @@ hooks:
 clean:
 	rm -rf build build-* weir
 
-.PHONY: all deps deps-build weir man install run test test-long check tidy asan tsan lint bench bench-sched bench-sim bench-usage bench-guild check-traces soak mutate fuzz fmt hooks clean
+.PHONY: all deps deps-build weir man install run test test-long check tidy asan tsan lint bench bench-tls-idle bench-instructions bench-sched bench-sim bench-usage bench-guild check-traces soak mutate fuzz fmt hooks clean

@@ -14,8 +14,10 @@
 #include "wire/agent.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -26,12 +28,19 @@ enum { RENEW_MS_MAX = 15000, STATUS_OK = 200 };
 #define FILE_CREDENTIAL "credential"
 #define DAY_MS ((int64_t)24 * 60 * 60 * 1000)
 
+/* A file as the server took it. */
+struct kept_file {
+    char *text; /* NULL: the server took none yet */
+    struct stat
+        seen; /* of the file when it was compared last: a file that nobody touched is not read again */
+};
+
 struct node_cert {
     pthread_mutex_t lock;
-    char *own;        /* text of D/node.pem; NULL: the server took none yet */
-    char *authority;  /* text of D/ca.pem */
-    char *credential; /* text of D/credential */
-    bool stuck;       /* a file could not be written anew, and that was logged */
+    struct kept_file own; /* D/node.pem */
+    struct kept_file authority;
+    struct kept_file credential;
+    bool stuck; /* a file could not be written anew, and that was logged */
 };
 
 struct node_cert *node_cert_new(void)
@@ -41,15 +50,15 @@ struct node_cert *node_cert_new(void)
     return cert;
 }
 
-static void text_keep(char **kept, const char *text)
+static void text_keep(struct kept_file *kept, const char *text)
 {
-    if (*kept != NULL) {
-        explicit_bzero(*kept, strlen(*kept));
+    if (kept->text != NULL) {
+        explicit_bzero(kept->text, strlen(kept->text));
     }
-    free(*kept);
-    *kept = text != NULL ? xstrdup(text) : NULL;
+    free(kept->text);
+    *kept = (struct kept_file){.text = text != NULL ? xstrdup(text) : NULL};
     for (size_t len = text != NULL ? strlen(text) : 0; len > 0 && text[len - 1] == '\n'; len--) {
-        (*kept)[len - 1] = '\0'; /* as dirs_read() gives it */
+        kept->text[len - 1] = '\0'; /* as dirs_read() gives it */
     }
 }
 
@@ -71,18 +80,36 @@ static char *file_text(const char *dir, const char *file, struct arena *arena)
     return dirs_read(dir, file, arena, &text, NULL) == ERR_OK ? (char *)(uintptr_t)text.p : NULL;
 }
 
-/* Writes the file anew if the server took another text. */
-static void file_hold(struct node_cert *cert, const char *dir, const char *file, const char *kept)
+/* Is the file the one that was compared last, untouched? Notes how the file is now. */
+static bool untouched(struct kept_file *kept, const char *path)
 {
+    const struct stat before = kept->seen;
+    if (stat(path, &kept->seen) != 0) {
+        kept->seen = (struct stat){0};
+        return false;
+    }
+    return kept->seen.st_ino == before.st_ino && kept->seen.st_dev == before.st_dev &&
+           kept->seen.st_size == before.st_size && kept->seen.st_mode == before.st_mode &&
+           kept->seen.st_ctim.tv_sec == before.st_ctim.tv_sec &&
+           kept->seen.st_ctim.tv_nsec == before.st_ctim.tv_nsec;
+}
+
+/* Writes the file anew if the server took another text. */
+static void file_hold(struct node_cert *cert, const char *dir, const char *file,
+                      struct kept_file *kept)
+{
+    char path[AGENT_PATH_MAX];
     struct arena arena;
     struct error e;
-    if (kept == NULL) {
+    (void)snprintf(path, sizeof path, "%s/%s", dir, file);
+    if (kept->text == NULL || untouched(kept, path)) {
         return;
     }
     arena_init(&arena);
     char *text = file_text(dir, file, &arena);
-    if (text == NULL || strcmp(text, kept) != 0) {
-        const enum err r = dirs_write(dir, file, str_of(kept), &e);
+    if (text == NULL || strcmp(text, kept->text) != 0) {
+        kept->seen = (struct stat){0};
+        const enum err r = dirs_write(dir, file, str_of(kept->text), &e);
         if (r == ERR_OK) {
             log_warn("a file that says who the node is was gone or changed and is written anew",
                      kv_str("file", file));
@@ -127,9 +154,9 @@ void node_cert_hold(const struct agent_options *options)
     struct node_cert *cert = options->cert;
     if (cert != NULL) {
         must(pthread_mutex_lock(&cert->lock) == 0);
-        file_hold(cert, options->dir, FILE_NODE, cert->own);
-        file_hold(cert, options->dir, FILE_CA, cert->authority);
-        file_hold(cert, options->dir, FILE_CREDENTIAL, cert->credential);
+        file_hold(cert, options->dir, FILE_NODE, &cert->own);
+        file_hold(cert, options->dir, FILE_CA, &cert->authority);
+        file_hold(cert, options->dir, FILE_CREDENTIAL, &cert->credential);
         must(pthread_mutex_unlock(&cert->lock) == 0);
     }
 }
@@ -170,7 +197,7 @@ void node_cert_taken(const struct agent_options *options, const char *credential
     must(pthread_mutex_lock(&cert->lock) == 0);
     char *text = file_text(options->dir, FILE_NODE, &arena);
     text_keep(&cert->credential, credential);
-    if (cert->own == NULL) {
+    if (cert->own.text == NULL) {
         text_keep(&cert->own, text);
     }
     /* With a fingerprint, or a file that the administrator named, the client finds the authority there. */
