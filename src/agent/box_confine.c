@@ -29,7 +29,7 @@ static const char *inside_path(struct arena *arena, const char *dir, const char 
     return arena_fmt(arena, "%s/box/%s/inside", dir, name);
 }
 
-/* Adds the pid of this process, as the node's /proc names it. */
+/* Adds the pid of this process to the file, as the node's /proc names the process. */
 static bool inside_add(int inside, int proc)
 {
     char text[PID_TEXT_MAX + 1];

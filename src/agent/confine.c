@@ -77,7 +77,7 @@ must_use enum err confine_user(struct error *e)
     char groups[MAP_TEXT_MAX];
     (void)snprintf(users, sizeof users, "%u %u 1", uid, uid);
     (void)snprintf(groups, sizeof groups, "%u %u 1", gid, gid);
-    /* The files of a process that may not be dumped belong to root, the maps too. */
+    /* The files in /proc of a process that is not dumpable belong to root, also uid_map, which this process must write. */
     return prctl(PR_SET_DUMPABLE, 1) == 0 && unshare(CLONE_NEWUSER) == 0 &&
                    text_put("/proc/self/setgroups", "deny") &&
                    text_put("/proc/self/uid_map", users) && text_put("/proc/self/gid_map", groups)

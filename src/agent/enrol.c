@@ -177,7 +177,7 @@ must_use enum err enrol_credential(const struct agent_options *options,
         }
         enum err r = join(options, node, url, arena, ret, e);
         if (r == ERR_DENIED) {
-            *e = why; /* what was wrong first */
+            *e = why; /* the first of the two errors */
         }
         return r;
     }

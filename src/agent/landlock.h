@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-/* From this version on, a domain also bounds signals and abstract sockets. */
+/* The first version of Landlock whose domains also bound signals and abstract sockets. */
 enum { LANDLOCK_ABI_SCOPES = 6 };
 
 /* The version of Landlock in this kernel; 0: none, or one too old to be of use. */

@@ -15,10 +15,10 @@ void node_cert_hold(const struct agent_options *options);
 /* Fails where D/node.pem has no certificate and key that a client could show. */
 must_use enum err node_cert_check(const struct agent_options *options, struct error *e);
 
-/* The server took this credential, and the files as they are now. */
+/* Call when the server has taken this credential. Keeps the credential and the present text of the files. */
 void node_cert_taken(const struct agent_options *options, const char *credential);
 
-/* The credential is no longer the one to keep. */
+/* Forgets the credential, so that its file is not written again. */
 void node_cert_credential_drop(const struct agent_options *options);
 
 /* What a client of this agent trusts and shows, as the files are now. Texts live in the arena. */

@@ -4,7 +4,7 @@
 #include "agent/confine.h"
 #include "base/log.h"
 
-/* What tasks of an ordinary user can do, by what the kernel gives to confine them. */
+/* Says what tasks of an ordinary user can still do, which depends on how the kernel can confine them. */
 static const char *by_confinement(unsigned confine)
 {
     static const char open[] = "tasks run as the agent's own user: a task can read its files "

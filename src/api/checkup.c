@@ -71,7 +71,7 @@ static int64_t clock_ms(const struct checked_attempt *check)
     return loop_now_ms(check->owner->api->o.loop);
 }
 
-/* Lets the next check begin after so long. */
+/* Sets when the next check of the attempt begins: after `ms`. */
 static void check_after(struct checked_attempt *check, int64_t ms)
 {
     heap_set(&check->owner->due, &check->due, clock_ms(check) + ms);
@@ -315,7 +315,7 @@ static void task_look(struct checkup *checkup, const struct core *core, const st
     }
 }
 
-/* Do as many checks of the project run as could still begin? */
+/* Returns whether at least as many checks of the project run as there are places for further checks. */
 static bool project_full(const struct checkup *checkup, account_id project)
 {
     size_t count = 0;

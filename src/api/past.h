@@ -17,6 +17,6 @@ struct pasts;
 struct pasts *past_new(struct api *api);
 void past_free(struct pasts *pasts);
 
-/* True: the call asks for an earlier moment, whose state is not there yet. The call was parked, and runs again with that state,
- * or it was answered. */
+/* Returns whether the call asks for an earlier moment whose state is not there yet. If so, the call was parked and runs
+ * again with that state, or the call was answered with an error. */
 bool past_awaited(struct call *call);

@@ -98,7 +98,7 @@ static bool query_read(struct call *call, struct arena *arena, struct store_usag
     return true;
 }
 
-/* The number of the currency; STORE_USAGE_CURRENCIES_MAX: there are too many. */
+/* Returns the number of the currency, and gives a new currency the next number; STORE_USAGE_CURRENCIES_MAX: there are too many. */
 static uint32_t currency_number(struct usage_read *usage, const char *currency)
 {
     uint32_t i = 0;
@@ -111,7 +111,7 @@ static uint32_t currency_number(struct usage_read *usage, const char *currency)
     return i;
 }
 
-/* The prices of the pools whose flavor has one. */
+/* Lists the price of each pool whose flavor has a price. */
 static void prices_take(struct usage_read *usage, const struct core *core)
 {
     const struct pool *pool = NULL;
@@ -140,7 +140,7 @@ static void prices_take(struct usage_read *usage, const struct core *core)
 
 /* ---- the answer ---- */
 
-/* What the use costs, for each currency in which pools have prices. */
+/* Writes the cost of the use in each currency in which pools have prices. */
 static void costs_json(struct json_out *j, const struct usage_read *usage, const int64_t *costs)
 {
     json_out_put(j, "costs:[");

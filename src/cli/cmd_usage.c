@@ -147,7 +147,7 @@ static void csv_row(struct buf *out, const struct list_column *columns, const st
     buf_add_char(out, '\n');
 }
 
-/* A column for each currency: cost_EUR. */
+/* Adds a column for each currency, like cost_EUR. */
 static void csv_costs_head(struct buf *out, const struct doc *answer)
 {
     const struct doc *costs = item_at(answer, "total.costs");

@@ -16,10 +16,10 @@ struct top_state {
     uint64_t
         task; /* of TOP_TASK; of a list the task under the cursor, set when it is drawn; 0: none */
     const char *server;
-    const char *lost;   /* why the server is not heard; NULL: it is */
-    int64_t lost_ms;    /* for how long */
+    const char *lost;   /* why the server does not answer; NULL: the server answers */
+    int64_t lost_ms;    /* for how long the server has not answered */
     int64_t at_ms;      /* the moment of the past that is shown; 0: the present */
-    const char *unseen; /* why that moment cannot be shown; NULL: it is shown */
+    const char *unseen; /* why the moment `at_ms` cannot be shown; NULL: the moment is shown */
     int64_t now_ms;
     const struct doc *home; /* the answers; NULL: not there yet */
     const struct doc *map;

@@ -143,7 +143,7 @@ void audit_free(struct audit *audit)
     free(audit);
 }
 
-/* Takes away what there is of a line that the disk did not take whole: the next line would be joined to it. */
+/* Removes the part of a line that the disk did not take whole, because the next line would be joined to that part. */
 static enum err torn_cut(struct audit *audit, struct error *e)
 {
     struct stat info;

@@ -202,7 +202,7 @@ void record_put_field(const struct record_field *field, const void *object, stru
 
 bool record_bytes_most(const struct record_field *field, const void *object, size_t *ret)
 {
-    enum { NUMBER_BYTES_MAX = 10 }; /* of any number, and of a length or count before its bytes */
+    enum { NUMBER_BYTES_MAX = 10 }; /* the most bytes of a number, a length or a count */
     const enum byte_form form = form_of(field);
     size_t most = NUMBER_BYTES_MAX;
     if (form == FORM_TEXT) {

@@ -156,7 +156,7 @@ struct okey key_delete(pool_id pool, int64_t at_ms);
 /* Sets the key of a task in ORDER_SERVICE. False: the task is no service, or has ended. */
 bool key_service(const struct task *task, struct okey *ret);
 
-/* The key of a task in ORDER_CHECKED. False: the task has no health check, or no active instance. */
+/* Sets the key of a task in ORDER_CHECKED. False: the task has no health check, or no active instance. */
 bool key_checked(const struct task *task, struct okey *ret);
 
 /* The key of the i-th dependency of a task in ORDER_DEPENDENT. */

@@ -113,8 +113,9 @@ enum err store_past_moment(struct store_reader *reader, int64_t at_ms, uint64_t 
         *ret_seq = 0;
         return r;
     }
-    uint64_t low = (uint64_t)first;     /* at or before the moment */
-    uint64_t high = (uint64_t)last + 1; /* behind it */
+    uint64_t low = (uint64_t)first; /* a fact at or before the moment */
+    uint64_t high =
+        (uint64_t)last + 1; /* the number behind the last fact that may be before the moment */
     while (r == ERR_OK && high - low > 1) {
         const uint64_t middle = low + (high - low) / 2;
         r = time_of(reader, middle, &ms, e);

@@ -244,7 +244,7 @@ static bool fits_together(struct solve *solve)
     return fits;
 }
 
-/* The claimant's bit among the holders; 0: it is no holder. */
+/* Returns the claimant's bit among the holders; 0: the claimant is no holder. */
 static uint32_t holder_bit(const struct overlay *overlay, const struct task *task)
 {
     for (uint32_t i = 0; i < overlay->holder_count; i++) {
