@@ -5,14 +5,14 @@
 #include "agent/taskfiles.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/rest.h"
 #include "base/rmtree.h"
 #include "wire/files.h"
 
 #include <inttypes.h>
 #include <pthread.h>
-#include <time.h>
 
-enum { ASKER_WAITING_MAX = 256, POST_MS_MAX = 20000, JOIN_WAIT_S = 2, PATH_BYTES = 96 };
+enum { ASKER_WAITING_MAX = 256, POST_MS_MAX = 20000, JOIN_WAIT_MS = 2000, PATH_BYTES = 96 };
 
 /* `url` not NULL: the server's address; else a question. */
 struct asker_job {
@@ -117,12 +117,9 @@ bool asker_free(struct ask_thread *asker)
     if (asker == NULL) {
         return true;
     }
-    struct timespec until;
     asker->stop = 1;
     mailbox_close(asker->jobs);
-    must(clock_gettime(CLOCK_REALTIME, &until) == 0);
-    until.tv_sec += JOIN_WAIT_S;
-    if (pthread_timedjoin_np(asker->thread, NULL, &until) != 0) {
+    if (!rest_join(asker->thread, JOIN_WAIT_MS)) {
         return false;
     }
     report_client_close(&asker->client);

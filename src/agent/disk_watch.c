@@ -7,6 +7,7 @@
 #include "agent/limits.h"
 #include "base/mem.h"
 #include "base/must.h"
+#include "base/rest.h"
 #include "base/vec.h"
 
 #include <pthread.h>
@@ -49,19 +50,6 @@ static struct watched *find(const struct disk_watch *watch, const struct attempt
     return NULL;
 }
 
-/* Rests for `ms`, or until the watch ends. The caller holds the lock before and after. */
-static void rest(struct disk_watch *watch, int64_t ms)
-{
-    struct timespec until;
-    must(clock_gettime(CLOCK_REALTIME, &until) == 0);
-    const int64_t ns = until.tv_nsec + ms % MS_PER_S * NS_PER_MS;
-    until.tv_sec += ms / MS_PER_S + ns / ((int64_t)MS_PER_S * NS_PER_MS);
-    until.tv_nsec = ns % ((int64_t)MS_PER_S * NS_PER_MS);
-    if (!watch->end) {
-        (void)pthread_cond_timedwait(&watch->ending, &watch->lock, &until);
-    }
-}
-
 /* Adds up the disk of the next attempt. The lock is free meanwhile, so the attempt may end during
  * the walk. */
 static void look(struct disk_watch *watch)
@@ -90,7 +78,9 @@ static void *run(void *ctx)
         look(watch);
         const int64_t rest_ms = (now_ms() - begin_ms) * REST_OF_LOOK;
         const int64_t least_ms = REST_MS_MIN / (int64_t)(watch->all.count + 1);
-        rest(watch, rest_ms > least_ms ? rest_ms : least_ms);
+        if (!watch->end) {
+            rest_wait(&watch->ending, &watch->lock, rest_ms > least_ms ? rest_ms : least_ms);
+        }
     }
     must(pthread_mutex_unlock(&watch->lock) == 0);
     return NULL;

@@ -4,20 +4,20 @@
 #include "agent/amd.h"
 #include "base/mem.h"
 #include "base/must.h"
+#include "base/rest.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <time.h>
 
 enum {
-    LOOK_S = 2,
+    LOOK_MS = 2000,
     NVML_OK = 0,
     NVML_GPU_IS_LOST = 15,
     NVML_EVENT_XID = 8,
     XID_WAIT_MS = 1, /* events that have come are taken; nothing is waited for */
     XIDS_MAX = 64,   /* taken in one look */
-    END_WAIT_S = 1,
+    END_WAIT_MS = 1000,
 };
 
 /* The layouts are those of NVIDIA's nvml.h. */
@@ -161,12 +161,9 @@ static void *run(void *ctx)
             }
         }
         events_look(watch);
-        struct timespec until;
-        must(clock_gettime(CLOCK_REALTIME, &until) == 0);
-        until.tv_sec += LOOK_S;
         must(pthread_mutex_lock(&watch->lock) == 0);
         if (!watch->end) {
-            (void)pthread_cond_timedwait(&watch->ending, &watch->lock, &until);
+            rest_wait(&watch->ending, &watch->lock, LOOK_MS);
         }
         end = watch->end;
         must(pthread_mutex_unlock(&watch->lock) == 0);
@@ -237,7 +234,6 @@ struct gpu_watch *gpu_watch_new(void)
 
 void gpu_watch_free(struct gpu_watch *watch)
 {
-    struct timespec until;
     if (watch == NULL) {
         return;
     }
@@ -245,9 +241,7 @@ void gpu_watch_free(struct gpu_watch *watch)
     watch->end = true;
     must(pthread_cond_signal(&watch->ending) == 0);
     must(pthread_mutex_unlock(&watch->lock) == 0);
-    must(clock_gettime(CLOCK_REALTIME, &until) == 0);
-    until.tv_sec += END_WAIT_S;
-    if (pthread_timedjoin_np(watch->thread, NULL, &until) == 0) {
+    if (rest_join(watch->thread, END_WAIT_MS)) {
         watch_delete(watch);
     }
 }

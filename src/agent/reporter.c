@@ -14,6 +14,7 @@
 #include "agent/use_list.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/rest.h"
 #include "base/vec.h"
 
 #include <poll.h>
@@ -28,7 +29,7 @@ enum {
     EXTRAS_MAX = 65536,
     BATCH_SLACK = 64 * 1024, /* room for the JSON around the reports */
     REPORT_OVERHEAD = 512,   /* bytes of one report beside its data */
-    JOIN_WAIT_S = 2,
+    JOIN_WAIT_MS = 2000,
     STATUS_OK = 200,
     STATUS_UNAUTHORIZED = 401,
     STATUS_FORBIDDEN = 403,
@@ -402,10 +403,7 @@ bool reporter_free(struct reporter *reporter)
     }
     __atomic_store_n(&reporter->stop, 1, __ATOMIC_RELEASE);
     mailbox_close(reporter->notes);
-    struct timespec until;
-    must(clock_gettime(CLOCK_REALTIME, &until) == 0);
-    until.tv_sec += JOIN_WAIT_S;
-    if (pthread_timedjoin_np(reporter->thread, NULL, &until) != 0) {
+    if (!rest_join(reporter->thread, JOIN_WAIT_MS)) {
         return false;
     }
     for (struct report_note *note = mailbox_take(reporter->notes); note != NULL;

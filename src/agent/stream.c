@@ -8,6 +8,7 @@
 #include "agent/node_cert.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/rest.h"
 #include "io/http_client.h"
 
 #include <errno.h>
@@ -19,7 +20,7 @@
 enum {
     CONNECT_MS_MAX = 15000,
     STREAM_IDLE_MS = 35000, /* three and a half heartbeats */
-    JOIN_WAIT_S = 1,
+    JOIN_WAIT_MS = 1000,
     ADDRESS_BYTES_MAX = 128,
     STATUS_OK = 200,
     STATUS_UNAUTHORIZED = 401,
@@ -265,10 +266,7 @@ bool stream_free(struct stream *stream)
     }
     stop_set(stream, true);
     mailbox_close(stream->requests);
-    struct timespec until;
-    must(clock_gettime(CLOCK_REALTIME, &until) == 0);
-    until.tv_sec += JOIN_WAIT_S;
-    if (pthread_timedjoin_np(stream->thread, NULL, &until) != 0) {
+    if (!rest_join(stream->thread, JOIN_WAIT_MS)) {
         return false;
     }
     mailbox_free(stream->requests);

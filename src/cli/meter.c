@@ -6,6 +6,7 @@
 #include "base/bar.h"
 #include "base/mem.h"
 #include "base/must.h"
+#include "base/rest.h"
 #include "cli/text.h"
 
 #include <fts.h>
@@ -13,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -123,12 +123,7 @@ static void *watch_run(void *ctx)
     struct meter_watch *watch = ctx;
     must(pthread_mutex_lock(&watch->lock) == 0);
     while (!watch->end) {
-        struct timespec until;
-        (void)clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += (long)LOOK_EVERY_MS * 1000000;
-        until.tv_sec += until.tv_nsec / 1000000000;
-        until.tv_nsec %= 1000000000;
-        (void)pthread_cond_timedwait(&watch->ended, &watch->lock, &until);
+        rest_wait(&watch->ended, &watch->lock, LOOK_EVERY_MS);
         if (!watch->end) {
             meter_move(&watch->meter, meter_dir_bytes(watch->dir));
         }

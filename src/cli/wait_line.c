@@ -8,6 +8,7 @@
 #include "base/doc.h"
 #include "base/mem.h"
 #include "base/must.h"
+#include "base/rest.h"
 #include "base/width.h"
 #include "cli/context.h"
 #include "cli/task_text.h"
@@ -21,7 +22,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -157,13 +157,8 @@ static void eviction_say(struct wait_line *line, const struct doc *task)
 /* Sleeps, unless the line is over. The caller holds the lock. */
 static void line_sleep(struct wait_line *line, int ms)
 {
-    struct timespec until;
-    (void)clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += (long)(ms % 1000) * 1000000L;
-    until.tv_sec += ms / 1000 + until.tv_nsec / 1000000000L;
-    until.tv_nsec %= 1000000000L;
     if (!line->over) {
-        (void)pthread_cond_timedwait(&line->wake, &line->lock, &until);
+        rest_wait(&line->wake, &line->lock, ms);
     }
 }
 
