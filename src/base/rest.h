@@ -12,5 +12,6 @@
  * condition again. */
 void rest_wait(pthread_cond_t *wake, pthread_mutex_t *lock, int64_t ms);
 
-/* Joins the thread if it ends within `ms` milliseconds. Returns whether the thread was joined. */
+/* Joins the thread if it ends within `ms` milliseconds of the wall clock. Returns whether the thread
+ * was joined. */
 bool rest_join(pthread_t thread, int64_t ms);
