@@ -6,6 +6,7 @@
 #include "api/call_work.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "core/model/instance.h"
 #include "wire/attempts_merge.h"
 #include "wire/task_json.h"
 
@@ -135,7 +136,7 @@ static bool tried_before(const struct core *core, const struct task *task)
     for (uint32_t i = 0; i < task->instance_count && !tried; i++) {
         const struct instance *instance = query_instance(core, task->id, i);
         must(instance != NULL);
-        const bool again = instance->state == INSTANCE_WAITING && instance->attempt > 0;
+        const bool again = instance_again(instance) && instance->attempt > 0;
         tried = instance->attempt > 1 || again;
     }
     return tried;

@@ -16,6 +16,7 @@ struct proxied {
     struct http_request *request; /* NULL: answered, or gone */
     struct proxy_way way;
     task_id task;
+    task_id number; /* of an address with a number: this number; else 0 */
     int64_t index;
     /* the address without the number of an instance, "12" or "vision/chat". `project` and `name`
      * are the parts of "vision/chat", and NULL for a number. The texts belong to the request. */

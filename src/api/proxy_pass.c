@@ -256,7 +256,9 @@ static void unreached(struct proxied *p, unsigned status, const struct error *e)
         return;
     }
     p->seeking = true;
-    const bool next = task != NULL && p->asked > 0 && p->asked < task->active_count;
+    const bool next =
+        task != NULL && p->asked > 0 &&
+        p->asked < proxy_place_count(p, p->api->o.host->core(p->api->o.host->ctx), task);
     p->asked = next ? p->asked : 0;
     loop_timer_set(p->timer, next ? now_ms : now_ms + PASS_SEEK_AGAIN_MS);
 }
@@ -327,8 +329,7 @@ static void seek(struct proxied *p)
     const struct task *service = r == ERR_OK ? service_of(p, core) : NULL;
     p->seeking = false;
     if (service != NULL) {
-        index = proxy_place_instance(core, service, p->from % service->instance_count);
-        p->from = index >= 0 ? (uint32_t)index + 1 : p->from;
+        index = proxy_place_next(p, core, service);
         if (index < 0 && service->checked) {
             r = fail(&e, ERR_CONFLICT, "no instance of task %llu is healthy now",
                      (unsigned long long)service->id.v);

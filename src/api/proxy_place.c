@@ -2,7 +2,7 @@
 #include "api/proxy_place.h"
 
 #include "core/model/account.h"
-#include "core/model/instance.h"
+#include "core/model/rollout.h"
 
 #include <string.h>
 
@@ -27,10 +27,11 @@ static bool number_read(struct proxied *p, struct str name)
     struct str index = {NULL, 0};
     uint64_t number = 0;
     const struct str task = str_cut(name, '.', &index);
-    if (!str_to_u64(task, &p->task.v) || p->task.v == 0 ||
+    if (!str_to_u64(task, &p->number.v) || p->number.v == 0 ||
         (index.p != NULL && (!str_to_u64(index, &number) || number > TASK_INSTANCES_MAX))) {
         return false;
     }
+    p->task = p->number;
     p->index = index.p != NULL ? (int64_t)number : -1;
     p->place = arena_strn(http_request_arena(p->request), task.p, task.len);
     return true;
@@ -78,9 +79,24 @@ static bool is_named(const struct core *core, const struct task *task, const cha
     return same;
 }
 
+/* Does an instance of the task take requests? */
+static bool takes_requests(const struct core *core, const struct task *task)
+{
+    for (uint32_t i = 0; i < task->instance_count && task->active_count > 0; i++) {
+        if (query_task_takes(core, task, query_instance(core, task->id, i))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool proxy_place_find(struct proxied *p, const struct core *core)
 {
     if (p->name == NULL) {
+        const struct task *next = p->index < 0 && query_task(core, p->number) == NULL
+                                      ? query_task_successor(core, p->number)
+                                      : NULL;
+        p->task = next != NULL ? next->id : p->number;
         return true;
     }
     const struct account *project = query_account_named(core, ACCOUNT_PROJECT, p->project);
@@ -93,7 +109,7 @@ bool proxy_place_find(struct proxied *p, const struct core *core)
             continue;
         }
         found = found != NULL ? found : task;
-        if (proxy_place_instance(core, task, 0) >= 0) {
+        if (takes_requests(core, task)) {
             found = task;
             break;
         }
@@ -114,12 +130,41 @@ const char *proxy_place_of(const struct core *core, const struct task *task, str
     return fits ? arena_fmt(arena, PROXY_ROOT "%s/%s/", spec.project, spec.name) : NULL;
 }
 
-int64_t proxy_place_instance(const struct core *core, const struct task *task, uint32_t from)
+/* The other task of the update of which the task is a part, if requests for the address are for both. NULL: only the task itself. An
+ * address with a number is for both if the number is that of the first task. */
+static const struct task *partner_of(const struct proxied *p, const struct core *core,
+                                     const struct task *task)
 {
-    for (uint32_t i = 0; i < task->instance_count && task->active_count > 0; i++) {
-        const uint32_t index = (from + i) % task->instance_count;
-        const struct instance *instance = query_instance(core, task->id, index);
-        if (instance != NULL && instance_ready(task, instance)) {
+    const struct rollout *rollout = query_task_rollout(core, task->rollout);
+    if (rollout == NULL) {
+        return NULL;
+    }
+    const bool is_from = rollout->from.v == task->id.v;
+    const struct task *other = query_task(core, is_from ? rollout->to : rollout->from);
+    const bool first =
+        p->number.v == task->origin.v || (other != NULL && p->number.v == other->origin.v);
+    return p->name != NULL || first ? other : NULL;
+}
+
+uint32_t proxy_place_count(const struct proxied *p, const struct core *core,
+                           const struct task *task)
+{
+    const struct task *other = partner_of(p, core, task);
+    return task->active_count + (other != NULL ? other->active_count : 0);
+}
+
+int64_t proxy_place_next(struct proxied *p, const struct core *core, const struct task *task)
+{
+    const struct task *other = partner_of(p, core, task);
+    const uint32_t own = task->instance_count;
+    const uint32_t all = own + (other != NULL ? other->instance_count : 0);
+    for (uint32_t i = 0; i < all; i++) {
+        const uint32_t at = (p->from + i) % all;
+        const struct task *of = at < own ? task : other;
+        const uint32_t index = at < own ? at : at - own;
+        if (query_task_takes(core, of, query_instance(core, of->id, index))) {
+            p->from = at + 1;
+            p->task = of->id;
             return index;
         }
     }

@@ -6,6 +6,7 @@
 #include "api/handlers.h"
 #include "api/history.h"
 #include "api/preview.h"
+#include "api/rollout.h"
 #include "api/spread.h"
 #include "api/task_state.h"
 #include "io/http_request.h"
@@ -130,7 +131,7 @@ void tasks_submit(struct call *call)
 {
     struct input in = {.type = INPUT_TASK_SUBMIT};
     if (submission_read(call, &in.submit) && submission_key(call, &in.submit) &&
-        !spread_refused(call, &in.submit) &&
+        rollout_read(call, &in.submit) && !spread_refused(call, &in.submit) &&
         uploads_there(call, in.submit.specs, in.submit.count)) {
         submission_run(call, &in);
     }
@@ -202,6 +203,23 @@ void tasks_pause(struct call *call)
 void tasks_activate(struct call *call)
 {
     task_act(call, INPUT_TASK_ACTIVATE, NULL);
+}
+
+/* Asks that the update of which the task is a part turns around, or goes on. */
+static void update_act(struct call *call, bool back)
+{
+    struct input in = {.type = INPUT_ROLLOUT, .task = {.back = back}};
+    task_ask(call, &in);
+}
+
+void tasks_update_back(struct call *call)
+{
+    update_act(call, true);
+}
+
+void tasks_update_resume(struct call *call)
+{
+    update_act(call, false);
 }
 
 void tasks_edit(struct call *call)

@@ -32,6 +32,7 @@ int cmd_task_change_activate(struct cli *cli);
 int cmd_task_change_edit(struct cli *cli);
 int cmd_task_change_move(struct cli *cli);
 int cmd_task_change_retry(struct cli *cli);
+int cmd_update(struct cli *cli);
 int cmd_task_wait(struct cli *cli);
 int cmd_checkpoint(struct cli *cli);
 int cmd_files_list(struct cli *cli);

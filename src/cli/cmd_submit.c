@@ -8,19 +8,16 @@
 #include "cli/cost.h"
 #include "cli/show.h"
 #include "cli/task_args.h"
+#include "cli/task_read.h"
 #include "cli/item.h"
-#include "spec/task_file.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 enum {
-    FILE_MAX = 256 << 20,
     BATCH_TASKS = 1000,
     BATCH_BYTES = 2 << 20,
+    SUBMIT_BYTES_MAX = 256 << 20, /* of one task, as large as a file */
 };
 
 struct submit_call {
@@ -104,59 +101,6 @@ static enum err task_add(struct submit_call *submit, const struct doc *file, str
     return enough ? batch_post(submit, e) : ERR_OK;
 }
 
-static enum err file_read(const char *name, struct buf *out, struct error *e)
-{
-    bool is_stdin = strcmp(name, "-") == 0;
-    int fd = is_stdin ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
-        return fail_errno(e, errno == ENOENT ? ERR_NOT_FOUND : ERR_IO, errno, "cannot read %s",
-                          name);
-    }
-    char piece[65536];
-    ssize_t n;
-    while ((n = read(fd, piece, sizeof piece)) > 0) {
-        buf_add(out, piece, (size_t)n);
-    }
-    int number = errno;
-    if (!is_stdin) {
-        (void)close(fd);
-    }
-    if (n < 0) {
-        return fail_errno(e, ERR_IO, number, "cannot read %s", name);
-    }
-    return out->full ? fail(e, ERR_LIMIT, "%s is larger than %d bytes", name, FILE_MAX) : ERR_OK;
-}
-
-/* Checks a file and returns its tasks as documents. The problems of the file are shown and added
- * to `problem_count`; then *ret is NULL. */
-static enum err file_parse(struct submit_call *submit, const char *name, const struct doc **ret,
-                           struct error *e)
-{
-    struct arena *arena = &submit->cli->arena;
-    struct buf text;
-    buf_init(&text, FILE_MAX);
-    enum err r = file_read(name, &text, e);
-    const char *shown = strcmp(name, "-") == 0 ? "standard input" : name;
-    struct str all = {.p = arena_strn(arena, buf_text(&text), text.len), .len = text.len};
-    buf_done(&text);
-    if (r != ERR_OK) {
-        return r;
-    }
-    /* A file may leave the program to run to the command line. Then only the server can check
-     * the whole task. */
-    struct task_file file = {.partial = submit->cli->args.rest_count > 0};
-    struct problems *problems = arena_new(arena, struct problems, 1);
-    *ret = NULL;
-    if (task_file_read(all, shown, arena, &file, problems, e) != ERR_OK) {
-        context_report(arena, problem_report(problems, shown, all, arena));
-        submit->problem_count += problems->total;
-        return ERR_OK;
-    }
-    submit->total += file.count;
-    *ret = file.doc;
-    return ERR_OK;
-}
-
 /* Reads and checks every file before the first task is sent, so that a person sees the problems
  * of all files at once. */
 static enum err files_submit(struct submit_call *submit, struct error *e)
@@ -170,10 +114,13 @@ static enum err files_submit(struct submit_call *submit, struct error *e)
         if (count == FILES_MAX) {
             return fail(e, ERR_USAGE, "more than %d files", FILES_MAX);
         }
-        enum err r = file_parse(submit, name, &docs[count++], e);
+        uint32_t tasks = 0;
+        enum err r =
+            task_read(submit->cli, name, &docs[count++], &tasks, &submit->problem_count, e);
         if (r != ERR_OK) {
             return r;
         }
+        submit->total += tasks;
     }
     if (submit->problem_count > 0) {
         return fail(e, ERR_INVALID, "%zu problem%s in the files; nothing was submitted",
@@ -209,7 +156,7 @@ static int submit_run(struct cli *cli, bool dry)
         (void)fail(&e, ERR_USAGE, "nothing to submit: weir submit -- CMD… or weir submit -f FILE");
         return context_fail(cli, &e);
     }
-    buf_init(&submit.batch, 2 * BATCH_BYTES + FILE_MAX);
+    buf_init(&submit.batch, 2 * BATCH_BYTES + SUBMIT_BYTES_MAX);
     enum err r = task_args_read(cli, &submit.args, &e);
     r = r != ERR_OK ? r : api_open(cli, &e);
     if (r == ERR_OK) {

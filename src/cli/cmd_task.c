@@ -162,7 +162,8 @@ static void cell_attempt_state(struct buf *out, const struct doc *item, int64_t 
 {
     (void)now_ms;
     const char *state = item_text(item, "state");
-    const bool again = strcmp(state, "waiting") == 0 && item_text(item, "ended_at")[0] != '\0';
+    const bool rests = strcmp(state, "waiting") == 0 || strcmp(state, "held") == 0;
+    const bool again = rests && item_text(item, "ended_at")[0] != '\0';
     buf_add_str(out, again ? "ended" : state);
 }
 
@@ -276,6 +277,7 @@ static const struct list_column task_fields[] = {
     {"instances", "instances", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_instances},
     {"groups", "groups", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_groups},
     {"counts", "", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, task_text_counts},
+    {"update", "update", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, task_text_update},
     {"topology", "topology", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_topology},
     {"preempted", "preempted", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_preempted},
     {"lost", "lost", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_lost},

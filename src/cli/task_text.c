@@ -68,6 +68,20 @@ void task_text_counts(struct buf *out, const struct doc *task, int64_t now_ms)
     }
 }
 
+void task_text_update(struct buf *out, const struct doc *task, int64_t now_ms)
+{
+    const struct doc *update = item_at(task, "update");
+    (void)now_ms;
+    if (update == NULL || update->kind != DOC_MAP) {
+        return;
+    }
+    const bool stopped = strcmp(item_text(update, "phase"), "stopped") == 0;
+    buf_addf(out, "task %s takes the place of task %s; ready: %s of %s instances%s%s",
+             item_text(update, "to"), item_text(update, "from"), item_text(update, "ready"),
+             item_text(update, "instances"), stopped ? "; it has stopped: " : "",
+             stopped ? item_text(update, "why") : "");
+}
+
 /* True when the instances of the task are not all in the same condition. */
 static bool counts_differ(const struct doc *task)
 {

@@ -27,6 +27,8 @@ bool task_text_waits_again(const struct doc *task);
  * the task waits; why the task waits or how it ended; the working directory. */
 void task_text_name(struct buf *out, const struct doc *task, int64_t now_ms);
 void task_text_counts(struct buf *out, const struct doc *task, int64_t now_ms);
+/* How far the update is of which the task is a part; nothing where it is a part of none. */
+void task_text_update(struct buf *out, const struct doc *task, int64_t now_ms);
 void task_text_reason(struct buf *out, const struct doc *task, int64_t now_ms);
 void task_text_detail(struct buf *out, const struct doc *task, int64_t now_ms);
 void task_text_workdir(struct buf *out, const struct doc *task, int64_t now_ms);

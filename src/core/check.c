@@ -159,7 +159,7 @@ static void check_instance(struct expected *expected, const struct task *task,
 }
 
 struct check_tally {
-    uint32_t states[INSTANCE_ENDED + 1];
+    uint32_t states[INSTANCE_STATE_COUNT];
     uint32_t failed;
     uint32_t unknown;
     uint32_t claimed;
@@ -199,6 +199,7 @@ static void check_counts(const struct task *task, const struct check_tally *tall
     must(task->starting_count == tally->states[INSTANCE_STARTING]);
     must(task->stopping_count == tally->states[INSTANCE_STOPPING]);
     must(task->ended_count == tally->states[INSTANCE_ENDED]);
+    must(task->held_count == tally->states[INSTANCE_HELD]);
     must(task->active_count == active);
     must(task->running_ms == 0 || task->active_count > task->starting_count);
     must(task->failed_count == tally->failed);
@@ -225,7 +226,7 @@ static void check_settled(const struct core *core, const struct task *task)
         must(task->stopping_count == task->active_count);
         must(task->active_count > 0);
     }
-    must(task->waiting_count > 0 || task->active_count > 0);
+    must(task->waiting_count > 0 || task->active_count > 0 || task->held_count > 0);
 }
 
 /* Checks task state and queue membership by conditions of its own, not with the functions of change_task.c. */
@@ -243,6 +244,7 @@ static void check_state(const struct core *core, const struct task *task)
     if (task_state_ended(task->state)) {
         must(task->active_count == 0);
         must(task->waiting_count == 0);
+        must(task->held_count == 0);
         must(task->pool_next.v == 0);
         return;
     }
@@ -313,6 +315,9 @@ static void check_tasks(struct expected *expected)
         struct okey service;
         if (key_service(task, &service)) {
             expect(expected, ORDER_SERVICE, service);
+        }
+        if (key_successor(task, &service)) {
+            expect(expected, ORDER_SUCCESSOR, service);
         }
         struct okey checked;
         if (key_checked(task, &checked)) {
@@ -481,6 +486,7 @@ void check_rows(const struct core *core)
     check_fallback(core, expected.counts);
     check_flavor(core, expected.counts);
     check_life(core, expected.counts);
+    check_rollout(core, expected.counts);
     check_account_all(core, expected.counts);
     check_topology(core, expected.counts);
     check_membership(core, expected.counts);

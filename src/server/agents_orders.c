@@ -1,6 +1,8 @@
 /* agents_orders.c - turns effects of the core into orders of the protocol, and reconciles a node
  * that comes back (P11). SPDX-License-Identifier: Apache-2.0 */
 #include "server/agents_internal.h"
+
+#include "core/model/instance.h"
 #include "wire/start_order.h"
 
 void agents_orders_add(const struct agents *agents, struct agent_order *order, uint32_t incarnation,
@@ -65,7 +67,7 @@ static const struct instance *instance_holding(const struct core *core, const st
     const struct instance *instance = query_instance(core, effect->key.task, effect->key.index);
     if (instance == NULL || instance->attempt != effect->key.attempt ||
         instance->node.v != effect->node.v || instance->incarnation != effect->incarnation ||
-        instance->state == INSTANCE_WAITING || instance->state == INSTANCE_ENDED) {
+        !instance_active(instance)) {
         return NULL;
     }
     return instance;

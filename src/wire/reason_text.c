@@ -77,6 +77,17 @@ const char *reason_text_resource(const struct core *core, const struct reason *r
     return unknown ? reason->text : query_resource_name(core, reason->resource);
 }
 
+/* Why a rollout stopped, in words. */
+static const char *rollout_words(const char *why)
+{
+    if (strcmp(why, names_rollout_why(ROLLOUT_NO_PLACE)) == 0) {
+        return "its next instance found no place in time";
+    }
+    return strcmp(why, names_rollout_why(ROLLOUT_FAILED)) == 0
+               ? "an instance of the new task failed for good"
+               : "its next instance was not ready in time";
+}
+
 /* Writes the value of one placeholder, the word between the braces. */
 static void word_add(const struct core *core, const struct reason *reason, struct str word,
                      struct buf *out)
@@ -106,6 +117,8 @@ static void word_add(const struct core *core, const struct reason *reason, struc
         if (task != NULL) {
             buf_addf(out, " of project '%s'", query_account_name(core, task->account));
         }
+    } else if (str_is(word, "rollout")) {
+        buf_add_str(out, rollout_words(reason->text));
     } else if (str_is(word, "provider")) {
         const char *said = query_pool_refusal(query_pool(core, reason->pool));
         buf_add_str(out, said[0] != '\0' ? said : "it gave no reason");

@@ -6,6 +6,7 @@
 
 #include "base/amount.h"
 #include "base/must.h"
+#include "core/model/instance.h"
 #include "core/sched/explain/explain.h"
 #include "wire/attempt_key.h"
 #include "wire/object_json.h"
@@ -17,7 +18,7 @@
 static const char *const instance_state_names[] = {
     [INSTANCE_WAITING] = "waiting", [INSTANCE_STARTING] = "starting",
     [INSTANCE_RUNNING] = "running", [INSTANCE_STOPPING] = "stopping",
-    [INSTANCE_ENDED] = "ended",
+    [INSTANCE_ENDED] = "ended",     [INSTANCE_HELD] = "held",
 };
 
 void task_json_writer_init(struct task_writer *writer, const struct core *core, struct arena *arena)
@@ -133,6 +134,28 @@ static void counts_json(struct json_out *j, const struct task *task)
     json_out_put(j, "counts:{waiting:%u,active:%u,ended:%u,failed:%u,lost:%u,preempted:%u}",
                  task->waiting_count, task->active_count, task->ended_count, task->failed_count,
                  task->lost_count, task->preempted_count);
+}
+
+/* Writes the update of which the task is a part, and the first task of those that replaced each other. */
+static void update_json(struct json_out *j, const struct core *core, const struct task *task)
+{
+    const struct rollout *rollout = query_task_rollout(core, task->rollout);
+    number_or_null(j, "origin", task->origin.v != 0, (int64_t)task->origin.v);
+    json_out_key(j, "update");
+    if (rollout == NULL) {
+        json_out_null(j);
+        return;
+    }
+    const struct task *to = query_task(core, rollout->to);
+    uint32_t ready = 0;
+    for (uint32_t i = 0; to != NULL && i < to->instance_count; i++) {
+        ready += query_task_takes(core, to, query_instance(core, to->id, i));
+    }
+    json_out_put(j, "{from:%lu,to:%lu,phase:%s,why:%s,ready:%u,instances:%u,until:%td,since:%td}",
+                 rollout->from.v, rollout->to.v,
+                 names_rollout_phase((enum rollout_phase)rollout->phase),
+                 names_rollout_why((enum rollout_why)rollout->why), ready,
+                 to != NULL ? to->instance_count : 0, rollout->until_ms, rollout->since_ms);
 }
 
 /* Writes the fields that change while the task lives. */
@@ -255,7 +278,7 @@ static void attempt_json(const struct task_writer *writer, struct json_out *j,
     number_or_null(j, "memory_peak", known, instance->memory_peak_bytes);
     use_json(j, writer->uses, instance, ended);
     /* The last member: attempts_merge() brings it up to date. */
-    json_out_kv_bool(j, "again", instance->state == INSTANCE_WAITING);
+    json_out_kv_bool(j, "again", instance_again(instance));
     json_out_end(j);
 }
 
@@ -268,7 +291,7 @@ static void attempts_json(const struct task_writer *writer, struct json_out *j,
     for (uint32_t i = 0; i < task->instance_count; i++) {
         const struct instance *instance = query_instance(core, task->id, i);
         must(instance != NULL);
-        const bool holds = instance->state != INSTANCE_WAITING && instance->state != INSTANCE_ENDED;
+        const bool holds = instance_active(instance);
         if (instance->attempt > 0 && ((places && holds) || written < TASK_JSON_ATTEMPTS_MAX)) {
             attempt_json(writer, j, task, instance, (enum instance_state)instance->state, program);
             written++;
@@ -306,6 +329,7 @@ void task_json_spec(struct task_writer *writer, struct json_out *j, const struct
     json_out_put(j, "{id:%lu,state:%s", task->id.v, names_task_state((enum task_state)task->state));
     asked_json(writer, j, task, spec, (parts & TASK_JSON_NO_ENV) == 0);
     course_json(j, task);
+    update_json(j, writer->core, task);
     explain_json_evicted(j, writer->core, task);
     struct reason reason = {.code = REASON_NONE}; /* written as null */
     if (reasons) {

@@ -116,6 +116,10 @@ SETTINGS = {
         *["weir submit --stage -- true"] * 11),
     "weir task open 12 --by-name": Setting(
         "weir project create vision", *["weir submit --stage -- true"] * 11, "weir submit --kind service --name chat --project vision -- sleep 600"),
+    "weir task update 12 --env VERSION=2": Setting(*["weir submit --stage -- true"] * 11, "weir submit --kind service -- sleep 600"),
+    "weir task update 12 --back": Setting(
+        *["weir submit --stage -- true"] * 11, "weir submit --kind service -- sleep 600", "weir task update 12 --env VERSION=2 --drain 10m",
+        codes={"weir task update 12 --resume": 5}),  # that update has not stopped
     "weir pool create train --provider local --nodes 3": Setting("weir pool create burst --provider local --max 2",
                                                                  codes={"weir pool scale train --nodes 2 --dry-run": 8}),
 }

@@ -24,6 +24,8 @@ static const char *status_of(const struct instance *instance, const struct claim
                              : "Releasing";
     case INSTANCE_ENDED:
         return instance->exit_code == 0 ? "Succeeded" : "Failed";
+    case INSTANCE_HELD:
+        break; /* no case has a service that is replaced */
     }
     return "";
 }

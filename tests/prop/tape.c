@@ -351,6 +351,7 @@ static void rest_of_line(const struct world *world, const struct input *in)
     case INPUT_NETWORK_DELETE:
     case INPUT_TASK_IDLE:
     case INPUT_HEALTH:
+    case INPUT_ROLLOUT:
     case INPUT_POOL_SCALE:
     case INPUT_POOL_REPLACE:
         break;
@@ -363,7 +364,8 @@ void tape_input(struct world *world, const struct input *in)
                         in->type == INPUT_PROVIDER || in->type == INPUT_FLAVOR_SET ||
                         in->type == INPUT_FLAVOR_DELETE || in->type == INPUT_POOL_SCALE ||
                         in->type == INPUT_POOL_REPLACE || in->type == INPUT_NETWORK_SET ||
-                        in->type == INPUT_NETWORK_DELETE || in->type == INPUT_HEALTH;
+                        in->type == INPUT_NETWORK_DELETE || in->type == INPUT_HEALTH ||
+                        in->type == INPUT_ROLLOUT;
     if (world->tape == NULL || world->tape->nested > 0 || launch) {
         return;
     }

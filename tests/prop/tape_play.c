@@ -294,6 +294,7 @@ static bool input_read(struct line *line, struct world *world, struct input *in)
     case INPUT_NETWORK_DELETE:
     case INPUT_TASK_IDLE:
     case INPUT_HEALTH:
+    case INPUT_ROLLOUT:
     case INPUT_POOL_SCALE:
     case INPUT_POOL_REPLACE:
         return true;

@@ -4,6 +4,7 @@
  *   WAITING ─allocated─▶ STARTING ─started─▶ RUNNING ─stopping─▶ STOPPING ─ended─▶ ENDED
  *      ▲                    └──────stopping──────────────────────▶ │  (again: back to WAITING)
  *      └───────────────────────────────────────────────────────────┘
+ * A rollout holds a waiting instance, and one whose attempt it ended, until it is the turn of that instance (change_rollout.c).
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/must.h"
 #include "core/apply/apply.h"
@@ -236,6 +237,11 @@ static void wait_again(struct core *core, struct task *task, struct instance *in
                        const struct fact *fact)
 {
     enum end_cause cause = fact->attempt_ended.cause;
+    if (cause == END_REPLACED) {
+        instance->state = INSTANCE_HELD;
+        task->held_count++;
+        return;
+    }
     instance->state = INSTANCE_WAITING;
     change_claim_moved(core, task, instance->index);
     task->waiting_count++;
@@ -314,7 +320,7 @@ void apply_attempt_ended(struct core *core, const struct fact *fact)
     struct task *task = change_task_open(core, report->key.task, &mark);
     struct instance *instance = attempt_edit(core, task, report->key);
     change_task_deadline_drop(core, task, instance);
-    if (!fact->attempt_ended.again) {
+    if (!fact->attempt_ended.again || fact->attempt_ended.cause == END_REPLACED) {
         change_claim_drop(core, task, instance->index);
     }
     place_free(core, task, instance);

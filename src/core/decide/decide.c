@@ -73,6 +73,7 @@ enum verdict decide(const struct core *core, const struct input *in, struct fact
         [INPUT_TASK_EDIT] = decide_edit,
         [INPUT_REPORT] = decide_report,
         [INPUT_HEALTH] = decide_health,
+        [INPUT_ROLLOUT] = decide_rollout_ask,
         [INPUT_TICK] = decide_tick,
         [INPUT_PASS] = decide_pass,
         [INPUT_ACCOUNT_SET] = decide_account_set,
@@ -99,6 +100,9 @@ enum verdict decide(const struct core *core, const struct input *in, struct fact
     must(out->count == 0);
     struct step step = {.core = core, .in = in, .out = out};
     enum verdict verdict = deciders[in->type](&step);
+    if (verdict == VERDICT_OK && out->count > 0 && in->type != INPUT_PASS) {
+        decide_rollout_go(&step);
+    }
     state_free(step.scratch);
     must(verdict == VERDICT_OK || verdict == VERDICT_REPEATED || out->count == 0);
     return verdict;

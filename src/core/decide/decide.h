@@ -44,6 +44,15 @@ enum verdict decide_edit(struct step *step);
 enum verdict decide_report(struct step *step);
 enum verdict decide_health(struct step *step);
 enum verdict decide_tick(struct step *step);
+/* May the task of the submission take the place of the task that the submission names? Yes where it names none. */
+enum verdict decide_rollout_check(struct step *step);
+/* The submitted task `to` begins to take the place of the task that the submission names, if it names one. */
+void decide_rollout_begin(struct step *step, task_id to);
+enum verdict decide_rollout_ask(struct step *step);
+/* The deadline of the rollout has come. */
+void decide_rollout_late(struct step *step, task_id id);
+/* All rollouts do what the facts of this step let them do. */
+void decide_rollout_go(struct step *step);
 enum verdict decide_account_set(struct step *step);
 enum verdict decide_account_delete(struct step *step);
 enum verdict decide_account_quota(struct step *step);

@@ -475,6 +475,7 @@ enum verdict decide_submit(struct step *step)
         return key_seen(step, seen);
     }
     enum verdict verdict = room_check(step);
+    verdict = verdict == VERDICT_OK ? decide_rollout_check(step) : verdict;
     if (verdict != VERDICT_OK) {
         return verdict;
     }
@@ -489,6 +490,7 @@ enum verdict decide_submit(struct step *step)
         }
     }
     must(step->out->count >= submission->count); /* one fact at least for each task */
+    decide_rollout_begin(step, first);
     if (submission->has_key) {
         keys_thin_out(step);
         key_fact(step, first, submission->count);

@@ -81,8 +81,8 @@ void decide_task_end(struct step *step, const struct task *task)
     if (task->kill_asked) {
         return;
     }
-    /* A task that has not ended has an instance that waits or is active. */
-    must(task->waiting_count + task->active_count > 0);
+    /* A task that has not ended has an instance that waits, is active or is held by a rollout. */
+    must(task->waiting_count + task->active_count + task->held_count > 0);
     step_fact(step, FACT_TASK_KILL_ASKED)->task.task = task->id;
     if (task->active_count > 0) {
         settle_stop(step, task->id, END_KILLED, false);

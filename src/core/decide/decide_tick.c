@@ -138,6 +138,10 @@ static void deadline_come(struct step *step, const struct core *core, struct oke
         stale_come(step, core, id);
         return;
     }
+    if (key.at[1] == DEADLINE_ROLLOUT) {
+        decide_rollout_late(step, id);
+        return;
+    }
     if (key.at[1] == DEADLINE_FALLBACK) {
         decide_fallback_waited(step, core, id);
         return;

@@ -91,6 +91,7 @@ static bool again_of(const struct task *task, const struct instance *instance,
     case END_MOVED:
     case END_GANG:
     case END_POOL:
+    case END_REPLACED:
         return true;
     case END_NODE_LOST:
     case END_NODE_REMOVED:

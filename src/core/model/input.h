@@ -55,9 +55,10 @@ enum input_type {
     INPUT_NETWORK_DELETE,
     INPUT_TASK_IDLE, /* no running instance of a task has done anything for a time */
     INPUT_HEALTH,    /* the server checked the health of an instance */
+    INPUT_ROLLOUT,   /* a rollout that goes on or has stopped is turned around, or goes on */
 };
 
-enum { INPUT_TYPE_COUNT = INPUT_HEALTH + 1 };
+enum { INPUT_TYPE_COUNT = INPUT_ROLLOUT + 1 };
 
 enum report_type {
     REPORT_STARTED,
@@ -137,7 +138,16 @@ struct node_edit {
     int64_t within_ms; /* after this time; 0: at once */
 };
 
+/* The one task of a submission takes the place of the service `from`, instance by instance (rollout.h). */
+struct rollout_ask {
+    task_id from;
+    bool old_first;
+    int64_t drain_ms;
+    int64_t within_ms;
+};
+
 struct submission {
+    const struct rollout_ask *replaces; /* NULL: the submission replaces no task */
     const struct task_spec *specs;
     uint32_t count;
     bool has_key;
@@ -176,6 +186,7 @@ struct input {
             struct task_move move;
             const struct adopted *places; /* adopt: the places of the instances */
             uint32_t place_count;
+            bool back;             /* rollout: back to the old task; else the rollout goes on */
             int64_t idle_since_ms; /* idle: since when no running instance has done anything */
             int64_t idle_seen_ms;  /* idle: until when this is known */
             /* idle: when the task was warned that it does nothing; 0: it was not warned */

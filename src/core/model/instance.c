@@ -8,6 +8,11 @@ bool instance_active(const struct instance *instance)
            instance->state == INSTANCE_STOPPING;
 }
 
+bool instance_again(const struct instance *instance)
+{
+    return instance->state == INSTANCE_WAITING || instance->state == INSTANCE_HELD;
+}
+
 bool instance_stays(const struct instance *instance)
 {
     return instance->state == INSTANCE_STARTING || instance->state == INSTANCE_RUNNING;

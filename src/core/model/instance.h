@@ -10,6 +10,8 @@
 
 /* STARTING, RUNNING or STOPPING. */
 bool instance_active(const struct instance *instance);
+/* WAITING or HELD: the instance has no place, and another attempt of it may follow. */
+bool instance_again(const struct instance *instance);
 /* STARTING or RUNNING: the instance holds a place and was not told to stop. */
 bool instance_stays(const struct instance *instance);
 /* Since when the instance's work is not saved: since its last checkpoint, else since its allocation. The

@@ -43,6 +43,7 @@ static const char *const cause_names[END_CAUSE_COUNT] = {
     [END_IDLE] = "idle",
     [END_IDLE_PAUSED] = "idle-paused",
     [END_UNHEALTHY] = "unhealthy",
+    [END_REPLACED] = "replaced",
 };
 
 static const char *const fallback_why_names[FALLBACK_WHY_COUNT] = {
@@ -70,6 +71,10 @@ static const char *const reason_names[REASON_COUNT] = {
     [REASON_STAGED] = "staged",
     [REASON_PAUSED] = "paused",
     [REASON_PAUSED_IDLE] = "paused-idle",
+    [REASON_ROLLOUT_TURN] = "rollout-turn",
+    [REASON_ROLLOUT_STOPPED] = "rollout-stopped",
+    [REASON_NO_ROLLOUT] = "no-rollout",
+    [REASON_ROLLOUT_GOES] = "rollout-goes",
     [REASON_DEPENDENCY] = "dependency",
     [REASON_POOL_PAUSED] = "pool-paused",
     [REASON_POOL_EMPTY] = "pool-empty",
@@ -271,6 +276,27 @@ const char *names_pool_why(enum pool_why why)
     };
     must((unsigned)why < POOL_WHY_COUNT);
     return names[why];
+}
+
+const char *names_rollout_phase(enum rollout_phase phase)
+{
+    static const char *const names[ROLLOUT_PHASE_COUNT] = {
+        [ROLLOUT_OVER] = "over",
+        [ROLLOUT_GOING] = "going",
+        [ROLLOUT_STOPPED] = "stopped",
+    };
+    return (unsigned)phase < ROLLOUT_PHASE_COUNT ? names[phase] : NULL;
+}
+
+const char *names_rollout_why(enum rollout_why why)
+{
+    static const char *const names[ROLLOUT_WHY_COUNT] = {
+        [ROLLOUT_NOT_STOPPED] = "none",
+        [ROLLOUT_NO_PLACE] = "no-place",
+        [ROLLOUT_NOT_READY] = "not-ready",
+        [ROLLOUT_FAILED] = "failed",
+    };
+    return (unsigned)why < ROLLOUT_WHY_COUNT ? names[why] : NULL;
 }
 
 const char *names_service_health(enum service_health health)

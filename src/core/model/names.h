@@ -11,6 +11,7 @@
 #include "core/model/life.h"
 #include "core/model/node.h"
 #include "core/model/reason.h"
+#include "core/model/rollout.h"
 #include "core/model/spec.h"
 #include "core/model/task.h"
 
@@ -31,6 +32,8 @@ const char *names_node_state(enum node_state state);
 const char *names_reason(enum reason_code code);
 /* "experiment" … ; NULL beyond the last. */
 const char *names_service_health(enum service_health health);
+const char *names_rollout_phase(enum rollout_phase phase);
+const char *names_rollout_why(enum rollout_why why);
 const char *names_restart(enum restart restart);
 const char *names_task_kind(enum task_kind kind);
 bool names_task_kind_parse(const char *name, enum task_kind *ret);

@@ -144,8 +144,13 @@ enum reason_code {
     REASON_NO_OUTBOUND,      /* no node that could run the task lets networks out */
     /* a wait: `pool` paused the task, because the task did nothing */
     REASON_PAUSED_IDLE,
+    /* of a service whose instances a rollout holds: it takes the place of `task`, or `task` takes its place */
+    REASON_ROLLOUT_TURN,
+    REASON_ROLLOUT_STOPPED, /* and the rollout stopped, because of `text` (names_rollout_why()) */
+    REASON_NO_ROLLOUT, /* `task` cannot be replaced, or its update cannot be asked for this: `text` says why */
+    REASON_ROLLOUT_GOES, /* `task` is being replaced, or replaces another one, already */
 };
-enum { REASON_COUNT = REASON_PAUSED_IDLE + 1 };
+enum { REASON_COUNT = REASON_ROLLOUT_GOES + 1 };
 
 struct reason {
     enum reason_code code;

@@ -48,8 +48,9 @@ enum end_cause {
     END_IDLE,   /* the task did nothing, and its pool ends such tasks */
     END_IDLE_PAUSED, /* the task did nothing, and its pool pauses such tasks */
     END_UNHEALTHY,   /* the health check of the instance failed too often in a row */
+    END_REPLACED, /* another task has taken the place of the instance, or of the task (rollout.h) */
 };
-enum { END_CAUSE_COUNT = END_UNHEALTHY + 1 };
+enum { END_CAUSE_COUNT = END_REPLACED + 1 };
 
 /* What the last health check of a running instance found. Unknown: no check has had a result, or
  * the task has no health check. */
@@ -78,6 +79,10 @@ struct task {
     user_id user;
     shape_id shape;     /* request and form of the task, shared with equal tasks */
     network_id network; /* that the task names (network.h); 0: none */
+    task_id
+        rollout; /* the number of the rollout (rollout.h) of which the task is a part; 0: none */
+    task_id
+        origin; /* the first task of those that replaced each other up to this task; 0: it replaced none */
     uint32_t priority;
     uint32_t max_retries;
     uint32_t max_losses;
@@ -122,6 +127,7 @@ struct task {
     uint32_t active_count;   /* instances with an allocation */
     uint32_t starting_count; /* of the active instances: instances that are starting */
     uint32_t stopping_count; /* of the active instances: instances that were told to stop */
+    uint32_t held_count;     /* instances that a rollout keeps back (rollout.h) */
     uint32_t ended_count;
     /* of the ended instances: instances that failed for good by their own fault */
     uint32_t failed_count;
@@ -171,7 +177,9 @@ enum instance_state {
     INSTANCE_RUNNING,
     INSTANCE_STOPPING, /* told to end */
     INSTANCE_ENDED,
+    INSTANCE_HELD, /* a rollout keeps the instance back: it neither waits nor has ended */
 };
+enum { INSTANCE_STATE_COUNT = INSTANCE_HELD + 1 };
 
 struct instance {
     task_id task; /* 0: no row here */

@@ -16,6 +16,7 @@
 #include "core/model/oindex.h"
 #include "core/model/pool.h"
 #include "core/model/quota.h"
+#include "core/model/rollout.h"
 #include "core/model/resource.h"
 #include "core/model/spec.h"
 #include "core/model/task.h"
@@ -96,7 +97,9 @@ struct task_mark {
     int64_t hold_until_ms;
     bool service;
     struct okey service_key; /* the task's key in ORDER_SERVICE, if `service` */
-    bool checked;            /* does the task stand in ORDER_CHECKED? */
+    bool successor;
+    struct okey successor_key; /* the task's key in ORDER_SUCCESSOR, if `successor` */
+    bool checked;              /* does the task stand in ORDER_CHECKED? */
     bool stale;
     struct okey stale_key; /* key of the task in ORDER_DEADLINE, if `stale` */
 };
@@ -172,6 +175,15 @@ void change_node_release(struct node *node, const struct instance *instance,
 
 /* Computes all free amounts of a node from its totals and the instances on it. */
 void change_node_recount(const struct core *core, struct node *node);
+
+/* ---- rollouts: the facts of these names ---- */
+
+void change_rollout_set(struct core *core, const struct fact *fact);
+void change_rollout_hold(struct core *core, const struct fact *fact);
+/* Makes or changes the row; a row that is over leaves the state. */
+void change_rollout_put(struct core *core, task_id id, const struct rollout *row);
+/* A server has started: the time for the next move of the rollout begins anew. */
+void change_rollout_renew(struct core *core, task_id id, int64_t now_ms);
 
 /* ---- networks: the facts of that name ---- */
 

@@ -80,6 +80,7 @@ void change_task_mark(const struct core *core, const struct task *task, struct t
     change_usage_wants(core, task, &ret->wants);
     struct okey checked_key;
     ret->service = key_service(task, &ret->service_key);
+    ret->successor = key_successor(task, &ret->successor_key);
     ret->checked = key_checked(task, &checked_key);
     ret->stale = gang_stale_key(core, task, &ret->stale_key);
 }
@@ -89,6 +90,7 @@ void change_task_mark_new(const struct core *core, const struct task *task, stru
     change_task_mark(core, task, ret);
     ret->stale = false;
     ret->service = false;
+    ret->successor = false;
     ret->checked = false;
     ret->queued = false;
     ret->active = false;
@@ -233,16 +235,24 @@ static void stale_update(struct core *core, struct task *task, const struct task
     must(!stale || oindex_insert(order, key));
 }
 
-static void service_update(struct core *core, const struct task *task, const struct task_mark *mark)
+/* Moves a key in an order: `was` and `is` say whether the order has the key, before the change and after it. */
+static void key_move(struct oindex *order, bool was, struct okey before, bool is, struct okey after)
 {
-    struct oindex *order = &core->orders[ORDER_SERVICE];
-    struct okey key;
-    const bool service = key_service(task, &key);
-    if (service == mark->service && (!service || oindex_key_compare(key, mark->service_key) == 0)) {
+    if (is == was && (!is || oindex_key_compare(after, before) == 0)) {
         return;
     }
-    must(!mark->service || oindex_remove(order, mark->service_key));
-    must(!service || oindex_insert(order, key));
+    must(!was || oindex_remove(order, before));
+    must(!is || oindex_insert(order, after));
+}
+
+/* Updates the orders in which services are found by name and by the first task that they replaced. */
+static void service_update(struct core *core, const struct task *task, const struct task_mark *mark)
+{
+    struct okey key;
+    bool is = key_service(task, &key);
+    key_move(&core->orders[ORDER_SERVICE], mark->service, mark->service_key, is, key);
+    is = key_successor(task, &key);
+    key_move(&core->orders[ORDER_SUCCESSOR], mark->successor, mark->successor_key, is, key);
 }
 
 static void checked_update(struct core *core, const struct task *task, const struct task_mark *mark)
@@ -348,19 +358,23 @@ void change_task_waiting_from(const struct core *core, struct task *task, uint32
 
 void change_task_give_up(struct core *core, struct task *task, enum end_cause cause, int64_t now_ms)
 {
-    for (uint32_t i = task->waiting_from; i < task->instance_count && task->waiting_count > 0;
+    const uint32_t first = task->held_count > 0 ? 0 : task->waiting_from;
+    for (uint32_t i = first; i < task->instance_count && task->waiting_count + task->held_count > 0;
          i++) {
-        if (query_instance_row(core, task->instance_first + i)->state != INSTANCE_WAITING) {
+        const uint8_t state = query_instance_row(core, task->instance_first + i)->state;
+        if (state != INSTANCE_WAITING && state != INSTANCE_HELD) {
             continue;
         }
         struct instance *instance = change_task_instance(core, task, i);
         instance->state = INSTANCE_ENDED;
         instance->cause = (uint8_t)cause;
         instance->ended_ms = now_ms;
-        task->waiting_count--;
+        task->waiting_count -= state == INSTANCE_WAITING;
+        task->held_count -= state == INSTANCE_HELD;
         task->ended_count++;
     }
     must(task->waiting_count == 0);
+    must(task->held_count == 0);
     task->waiting_from = task->instance_count;
 }
 

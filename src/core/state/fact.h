@@ -27,6 +27,7 @@
 #include "core/model/record.h"
 #include "core/model/reason.h"
 #include "core/model/resource.h"
+#include "core/model/rollout.h"
 #include "core/model/spec.h"
 #include "core/model/task.h"
 
@@ -313,6 +314,16 @@ struct fact {
             int64_t since_ms; /* since when no running instance has done anything */
             int64_t until_ms; /* when the task is paused or ended; 0: never */
         } task_idle;
+        struct {
+            task_id task; /* the number of the rollout */
+            struct rollout row;
+        } rollout;
+        struct {
+            task_id task;
+            uint32_t first; /* the instances first to first + count - 1 */
+            uint32_t count;
+            bool held;
+        } held;
         struct {
             pool_id pool;
             uint32_t

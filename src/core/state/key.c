@@ -20,9 +20,20 @@ struct okey key_depends(task_id task, const struct task_spec *spec, uint32_t i)
     return (struct okey){{spec->depends_on[i], kind, task.v, i}};
 }
 
+struct okey key_rollout(const struct rollout *row, task_id id)
+{
+    return (struct okey){{(uint64_t)row->until_ms, DEADLINE_ROLLOUT, id.v, 0}};
+}
+
 struct okey key_settle(const struct task *task)
 {
     return (struct okey){{(uint64_t)task->ended_ms, DEADLINE_SETTLE, task->id.v, 0}};
+}
+
+bool key_successor(const struct task *task, struct okey *ret)
+{
+    *ret = (struct okey){{task->origin.v, ~task->id.v}};
+    return task->origin.v != 0 && !task_state_ended((enum task_state)task->state);
 }
 
 bool key_service(const struct task *task, struct okey *ret)

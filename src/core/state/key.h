@@ -5,6 +5,7 @@
 #include "core/model/ids.h"
 #include "core/model/node.h"
 #include "core/model/oindex.h"
+#include "core/model/rollout.h"
 #include "core/model/task.h"
 
 #include <stdint.h>
@@ -63,6 +64,7 @@ enum order {
     ORDER_LAUNCH_STARTING,
     ORDER_POOL_DUE, /* pool, 0, 0, 0: pools that are not deleted and that are due for a pass */
     ORDER_SERVICE, /* project, hash of the name, ~task, 0: tasks of kind service that have not ended */
+    ORDER_SUCCESSOR, /* origin, ~task, 0, 0: services that took the place of others and have not ended */
     ORDER_CHECKED, /* task, 0, 0, 0: tasks with a health check that have active instances */
 };
 enum { ORDER_COUNT = ORDER_CHECKED + 1 };
@@ -90,6 +92,7 @@ enum deadline_kind {
     DEADLINE_REPLACE, /* the next node of a pool may be replaced, or the replacement ends */
     DEADLINE_UNFIT,   /* the node of a launch was out of service for too long */
     DEADLINE_FORGET,  /* the row of a removed node leaves the state */
+    DEADLINE_ROLLOUT, /* an old instance has answered its last requests, or a new one is late */
 };
 
 /* Tasks that any end releases stand before tasks that need a success. */
@@ -152,6 +155,12 @@ struct okey key_hold(task_id task, int64_t until_ms);
 /* The keys of a pool in ORDER_DEADLINE: its state has changed; it goes for good. */
 struct okey key_life(pool_id pool);
 struct okey key_delete(pool_id pool, int64_t at_ms);
+
+/* Returns the key of a rollout with a deadline in ORDER_DEADLINE. */
+struct okey key_rollout(const struct rollout *row, task_id id);
+
+/* Sets the key of a task in ORDER_SUCCESSOR. False: the task took no place of another one, or has ended. */
+bool key_successor(const struct task *task, struct okey *ret);
 
 /* Sets the key of a task in ORDER_SERVICE. False: the task is no service, or has ended. */
 bool key_service(const struct task *task, struct okey *ret);

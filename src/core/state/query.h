@@ -89,6 +89,13 @@ const struct task *query_task_service_next(const struct core *core, account_id p
                                            const char *name, task_id before);
 /* Returns the next task behind `after` that has a health check and active instances. NULL: there is no more. */
 const struct task *query_task_checked_next(const struct core *core, task_id after);
+/* Returns the newest service that took the place of the task `origin` and has not ended; NULL: there is none. */
+const struct task *query_task_successor(const struct core *core, task_id origin);
+/* Returns the rollout with this number; NULL: there is none. */
+const struct rollout *query_task_rollout(const struct core *core, task_id id);
+/* Does the instance take requests that are for any instance? An instance that a rollout is about to end does not. */
+bool query_task_takes(const struct core *core, const struct task *task,
+                      const struct instance *instance);
 task_id query_task_last(const struct core *core); /* the highest task id ever given */
 void query_task_spec(const struct core *core, task_id id, struct arena *arena,
                      struct task_spec *ret);

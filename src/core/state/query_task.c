@@ -7,7 +7,9 @@
 #include "core/model/blob.h"
 #include "core/model/claim.h"
 #include "core/model/form.h"
+#include "core/model/instance.h"
 #include "core/model/resource.h"
+#include "core/model/rollout.h"
 #include "core/model/shape.h"
 #include "core/model/spec.h"
 #include "core/model/spec_codec.h"
@@ -52,6 +54,29 @@ const struct task *query_task_checked_next(const struct core *core, task_id afte
     return oindex_next(&core->orders[ORDER_CHECKED], key, &key)
                ? query_task(core, (task_id){key.at[0]})
                : NULL;
+}
+
+const struct task *query_task_successor(const struct core *core, task_id origin)
+{
+    struct okey key;
+    const bool found =
+        oindex_from(&core->orders[ORDER_SUCCESSOR], (struct okey){{origin.v}}, &key) &&
+        key.at[0] == origin.v;
+    return found ? query_task(core, (task_id){~key.at[1]}) : NULL;
+}
+
+const struct rollout *query_task_rollout(const struct core *core, task_id id)
+{
+    return table_get(&core->rollouts, id.v);
+}
+
+bool query_task_takes(const struct core *core, const struct task *task,
+                      const struct instance *instance)
+{
+    const struct rollout *rollout = query_task_rollout(core, task->rollout);
+    const bool drains = rollout != NULL && rollout->from.v == task->id.v &&
+                        rollout->draining == instance->index + 1;
+    return !drains && instance_ready(task, instance);
 }
 
 task_id query_task_last(const struct core *core)

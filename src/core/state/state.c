@@ -15,6 +15,7 @@
 #include "core/model/pool.h"
 #include "core/model/quota.h"
 #include "core/model/resource.h"
+#include "core/model/rollout.h"
 #include "core/model/shape.h"
 #include "core/model/typical.h"
 #include "core/state/capacity.h"
@@ -83,7 +84,7 @@ HOOKS(account, account, NAMED_BLOBS)
 HOOKS(user, user_row, USER_BLOBS)
 
 /* All tables, for what is done to each. */
-enum { TABLE_COUNT = 23 };
+enum { TABLE_COUNT = 24 };
 static void tables_of(struct core *core, struct table *ret[TABLE_COUNT])
 {
     struct table *tables[TABLE_COUNT] = {
@@ -91,7 +92,7 @@ static void tables_of(struct core *core, struct table *ret[TABLE_COUNT])
         &core->keys,    &core->outcomes,    &core->accounts, &core->quotas,    &core->usages,
         &core->users,   &core->user_usages, &core->claims,   &core->histories, &core->evictions,
         &core->domains, &core->typicals,    &core->lengths,  &core->launches,  &core->fallbacks,
-        &core->entries, &core->flavors,     &core->networks};
+        &core->entries, &core->flavors,     &core->networks, &core->rollouts};
     memcpy(ret, tables, sizeof tables);
 }
 
@@ -130,6 +131,7 @@ struct core *state_new(void)
     table_init(&core->launches, sizeof(struct launch), CHUNK_KEYS, &launch_hooks);
     table_init(&core->flavors, sizeof(struct flavor), CHUNK_FLAVORS, &flavor_hooks);
     table_init(&core->networks, sizeof(struct network), CHUNK_FLAVORS, &network_hooks);
+    table_init(&core->rollouts, sizeof(struct rollout), CHUNK_KEYS, NULL);
     table_init(&core->domains, sizeof(struct domain), CHUNK_USERS, &domain_hooks);
     table_init(&core->users, sizeof(struct user_row), CHUNK_USERS, &user_hooks);
     table_init(&core->user_usages, sizeof(struct user_usage), CHUNK_USER_USAGES, NULL);

@@ -109,6 +109,7 @@ struct core {
     struct table histories; /* struct history_row, by ACCOUNT_KEY, of pools that look back */
     struct table launches;  /* struct launch, by launch_id; ended ones leave */
     struct table flavors;   /* struct flavor, by flavor_id; a deleted flavor is removed */
+    struct table rollouts;  /* struct rollout, by the task that was submitted for it */
     struct table networks;  /* struct network, by network_id; a deleted network is removed */
     struct table domains;   /* struct domain, by domain_id, derived */
     struct table users;     /* struct user_row, by user_id, derived */

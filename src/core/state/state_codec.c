@@ -11,7 +11,7 @@ const struct state_section *const state_codec_sections[STATE_SECTION_COUNT] = {
     &state_codec_task_outcome,     &state_codec_claim,         &state_codec_pool_history,
     &state_codec_claim_eviction,   &state_codec_pool_typical,  &state_codec_task_length,
     &state_codec_launch_defaults,  &state_codec_launch,        &state_codec_fallback,
-    &state_codec_fallback_surplus, &state_codec_pool_reserved,
+    &state_codec_fallback_surplus, &state_codec_pool_reserved, &state_codec_rollout,
 };
 
 #define NUMBER(member, most, ...) STATE_FIELD(struct core, UINT, member, 0, most, __VA_ARGS__)

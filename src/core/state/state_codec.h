@@ -49,7 +49,9 @@ enum {
     STATE_VERSION_NETWORKS = 18, /* named networks */
     STATE_VERSION_PORTS = 20,    /* ports at which gangs meet */
     STATE_VERSION_HEALTH = 21,   /* health of instances */
-    STATE_VERSION = 21,
+    STATE_VERSION_ROLLOUTS =
+        22, /* rollouts, the instances that they hold, first tasks of a row of tasks */
+    STATE_VERSION = 22,
 };
 
 /* Far above any row number that is ever given, and far below the numbers whose sums could wrap. */
@@ -114,10 +116,11 @@ extern const struct state_section state_codec_pool, state_codec_pool_history,
     state_codec_account_quota, state_codec_node, state_codec_node_shape, state_codec_task,
     state_codec_task_key, state_codec_task_outcome, state_codec_task_length, state_codec_claim,
     state_codec_claim_eviction, state_codec_launch, state_codec_launch_defaults,
-    state_codec_fallback, state_codec_fallback_surplus, state_codec_flavor, state_codec_network;
+    state_codec_fallback, state_codec_fallback_surplus, state_codec_flavor, state_codec_network,
+    state_codec_rollout;
 
 /* All sections. Each section refers only to rows of earlier sections. */
-enum { STATE_SECTION_COUNT = 20 };
+enum { STATE_SECTION_COUNT = 21 };
 extern const struct state_section *const state_codec_sections[STATE_SECTION_COUNT];
 
 /* Members of struct core in the head of the bytes: first state_codec_head, then the highest row numbers given

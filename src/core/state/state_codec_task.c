@@ -66,14 +66,16 @@ static void instance_put(const struct instance *instance, struct buf *out)
 
 static void instance_get(struct state_reader *r, struct instance *ret)
 {
-    uint64_t form = bytes_get_max(&r->in, INSTANCE_STATE_FIRST + (uint64_t)INSTANCE_ENDED);
+    const enum instance_state last =
+        r->version < STATE_VERSION_ROLLOUTS ? INSTANCE_ENDED : INSTANCE_HELD;
+    uint64_t form = bytes_get_max(&r->in, INSTANCE_STATE_FIRST + (uint64_t)last);
     if (form == INSTANCE_FRESH) {
         ret->state = INSTANCE_WAITING;
         return;
     }
     ret->state = (uint8_t)(form - INSTANCE_STATE_FIRST);
     state_codec_read(r, &instance_table, ret);
-    if (ret->attempt == 0 && ret->state != INSTANCE_ENDED) {
+    if (ret->attempt == 0 && ret->state != INSTANCE_ENDED && ret->state != INSTANCE_HELD) {
         codec_bad(&r->in);
     }
 }
@@ -146,6 +148,9 @@ static void instance_count(struct task *task, const struct instance *instance)
         task->ended_count++;
         task->failed_count += instance_failed(instance->cause, instance->exit_code);
         task->unknown_count += instance_lost((enum end_cause)instance->cause);
+        return;
+    case INSTANCE_HELD:
+        task->held_count++;
         return;
     case INSTANCE_STARTING:
         task->starting_count++;
@@ -251,6 +256,7 @@ static const struct record_field task_fields[] = {
     TASK_ANY(losses, .since = STATE_VERSION_LOSSES),
     TASK_FIELD(BOOL, turned_away, 0, 1, .since = STATE_VERSION_POOLS),
     TASK_ANY(restarts, .since = STATE_VERSION_RESTARTS),
+    TASK_BELOW(origin, tasks, .since = STATE_VERSION_ROLLOUTS),
 };
 static const struct record_table task_table = RECORD_TABLE(struct task, task_fields);
 
@@ -295,10 +301,10 @@ static bool depends_get(struct state_reader *r, struct task *task, const struct 
 static bool task_sound(const struct task *task)
 {
     if (task_state_ended(task->state)) {
-        return task->active_count == 0 && task->waiting_count == 0 && task->pool_next.v == 0 &&
-               task->hold_until_ms == 0;
+        return task->active_count == 0 && task->waiting_count == 0 && task->held_count == 0 &&
+               task->pool_next.v == 0 && task->hold_until_ms == 0;
     }
-    if (task->kill_asked && task->waiting_count > 0) {
+    if (task->kill_asked && task->waiting_count + task->held_count > 0) {
         return false;
     }
     if ((task->stale_ms > 0) != (task_gang_may_wait(task) && task_gang_broken(task))) {

@@ -344,6 +344,28 @@ static void fill_flavor_deleted(struct fact *fact)
     fact->flavor_deleted.flavor.v = 5;
 }
 
+static void fill_rollout(struct fact *fact)
+{
+    fact->rollout.task.v = 13;
+    fact->rollout.row = (struct rollout){.from = {12},
+                                         .to = {13},
+                                         .drain_ms = 2000,
+                                         .within_ms = 600000,
+                                         .until_ms = 1700000002000,
+                                         .since_ms = 1700000000000,
+                                         .draining = 2,
+                                         .phase = ROLLOUT_GOING,
+                                         .old_first = true};
+}
+
+static void fill_instances_held(struct fact *fact)
+{
+    fact->held.task.v = 13;
+    fact->held.first = 1;
+    fact->held.count = 2;
+    fact->held.held = true;
+}
+
 static void fill_attempt_health(struct fact *fact)
 {
     fact->attempt_health.key = key;
@@ -628,6 +650,8 @@ static void fact_of(enum fact_type type, struct fact *fact)
         [FACT_NODE_LOCKED] = fill_node_locked,
         [FACT_NODE_SPARE] = fill_node_spare,
         [FACT_TASK_IDLE] = fill_task_idle,
+        [FACT_ROLLOUT] = fill_rollout,
+        [FACT_INSTANCES_HELD] = fill_instances_held,
         [FACT_POOL_REPLACING] = fill_replacing,
         [FACT_NODE_FORGOTTEN] = fill_node_forgotten,
     };

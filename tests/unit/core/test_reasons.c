@@ -677,6 +677,38 @@ static void a_task_that_does_nothing(void **state)
     org_done(&org);
 }
 
+/* The old task has the only place. */
+static void a_service_that_another_one_replaces(void **state)
+{
+    (void)state;
+    struct org org;
+    org_init(&org);
+    org_nodes(&org, 1, 1);
+    struct task_spec spec = slots(1);
+    spec.kind = TASK_SERVICE;
+    const task_id old = submit(&org, spec);
+    starts(&org, old);
+    rig_report(&org.rig, old, 0, REPORT_STARTED, 0);
+    const struct rollout_ask ask = {.from = old, .old_first = true, .drain_ms = 1, .within_ms = 1};
+    struct input in = {.type = INPUT_TASK_SUBMIT,
+                       .submit = {.specs = &spec, .count = 1, .replaces = &ask}};
+    assert_int_equal(rig_do(&org.rig, in), VERDICT_OK);
+    const task_id next = query_task_last(org.rig.core);
+    assert_int_equal(waits(&org, next, REASON_ROLLOUT_TURN).task.v, old.v);
+    (void)refuses(&org, in, REASON_ROLLOUT_GOES);
+    org.rig.now_ms += 1;
+    assert_int_equal(rig_do(&org.rig, (struct input){.type = INPUT_TICK}), VERDICT_OK);
+    rig_report(&org.rig, old, 0, REPORT_ENDED, 0);
+    org.rig.now_ms += 1;
+    assert_int_equal(rig_do(&org.rig, (struct input){.type = INPUT_TICK}), VERDICT_OK);
+    const struct reason why = waits(&org, next, REASON_ROLLOUT_STOPPED);
+    assert_int_equal(why.task.v, old.v);
+    assert_string_equal(why.text, "no-place");
+    in = (struct input){.type = INPUT_ROLLOUT, .task = {.task = submit(&org, slots(1))}};
+    (void)refuses(&org, in, REASON_NO_ROLLOUT);
+    org_done(&org);
+}
+
 static void every_reason_was_made(void **state)
 {
     (void)state;
@@ -692,6 +724,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_task_that_is_not_queued),
         cmocka_unit_test(a_task_that_does_nothing),
+        cmocka_unit_test(a_service_that_another_one_replaces),
         cmocka_unit_test(a_pool_that_starts_nothing),
         cmocka_unit_test(a_pool_that_grows),
         cmocka_unit_test(a_pool_that_is_closed_or_deleted),

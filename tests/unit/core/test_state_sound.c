@@ -451,6 +451,32 @@ static void grouped_state(struct org *org)
     assert_int_equal(query_task(org->rig.core, (task_id){1})->active_count, 3);
 }
 
+/* A service with one instance of two replaced; the second new instance starts. */
+static void replaced_state(struct org *org)
+{
+    org_init(org);
+    (void)rig_node(&org->rig, "n1", 4, 0, 1);
+    struct task_spec spec = rig_spec();
+    spec.kind = TASK_SERVICE;
+    spec.instances = 2;
+    const task_id old = rig_submit(&org->rig, spec);
+    const struct rollout_ask ask = {.from = old, .drain_ms = 0, .within_ms = 60000};
+    rig_pass(&org->rig);
+    for (uint32_t i = 0; i < spec.instances; i++) {
+        rig_report(&org->rig, old, i, REPORT_STARTED, 0);
+    }
+    const struct input in = {.type = INPUT_TASK_SUBMIT,
+                             .submit = {.specs = &spec, .count = 1, .replaces = &ask}};
+    assert_int_equal(rig_do(&org->rig, in), VERDICT_OK);
+    const task_id next = query_task_last(org->rig.core);
+    rig_pass(&org->rig);
+    rig_report(&org->rig, next, 0, REPORT_STARTED, 0);
+    rig_report(&org->rig, old, 0, REPORT_ENDED, 143);
+    assert_int_equal(rig_instance(&org->rig, old, 0), INSTANCE_HELD);
+    rig_pass(&org->rig);
+    assert_int_equal(rig_instance(&org->rig, next, 1), INSTANCE_STARTING);
+}
+
 /* One number changed by one, or to something else. */
 static void damage(const struct core *of, const char *name)
 {
@@ -472,6 +498,9 @@ static void whatever_is_read_of_a_damaged_state_is_sound(void **state)
     org_done(&org);
     grouped_state(&org);
     damage(org.rig.core, "grouped");
+    org_done(&org);
+    replaced_state(&org);
+    damage(org.rig.core, "replaced");
     org_done(&org);
 }
 

@@ -21,8 +21,9 @@ export interface Task {
   resources: Record<string, number>; devices: number[]; avoid: string[]; node_labels: Record<string, string>; instances: number; array_first: number; gang: boolean; min_instances: number; priority: number;
   preemptible: boolean; repeatable: boolean; time_limit_ms: number; grace_ms: number; max_retries: number; depends_on: (number | string)[]; tags: string[]; description: string; stage: boolean;
   spec: Record<string, unknown>; submitted_at: string; queued_at: Time; started_at: Time; ended_at: Time; running_since: Time; ran_ms: number; cpu_ms: number; memory_peak: number; exit_code: number | null; cause: string;
-  counts: Counts; evicted: Eviction | null; position: number | null; reason: Reason | null; attempts?: Attempt[];
+  counts: Counts; origin: number | null; update: Update | null; evicted: Eviction | null; position: number | null; reason: Reason | null; attempts?: Attempt[];
 }
+export interface Update { from: number; to: number; phase: string; why: string; ready: number; instances: number; until: Time; since: string }
 export interface QueueItem {
   id: number; name: string; command: string[]; pool: string; user: string; project: string; state: TaskState; priority: number; position: number | null; resources: Record<string, number>; instances: number;
   counts: Counts; submitted_at: string; cause: string; evicted: Eviction | null; reason: Reason | null;

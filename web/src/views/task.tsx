@@ -193,6 +193,7 @@ export function TaskView() {
         {mayWrite.value && <TaskActions t={t} />}
       </Head>
       {t.ended_at === null && t.running_since === null && !['starting', 'running', 'stopping'].includes(t.state) && <Why t={t} />}
+      {t.update && <div class={`note ${t.update.phase === 'stopped' ? 'warn' : 'good'}`} data-update=""><p><StateChip state={t.update.phase === 'stopped' ? 'stopped' : 'updating'} tone={t.update.phase === 'stopped' ? 'failed' : 'running'} /> Task <TaskLink id={t.update.to} /> takes the place of task <TaskLink id={t.update.from} />: {t.update.ready} of {t.update.instances} instances are ready{t.update.phase === 'stopped' && `; it has stopped: ${t.update.why}`}.</p>{t.update.phase === 'stopped' && mayWrite.value && <Command text={weir('task', 'update', t.id, '--back')} label="Go back to the old version" />}</div>}
       {t.evicted && <div class="note warn" data-evicted=""><p><b>Evicted <Time at={t.evicted.at} /></b>, by the rule <code>{t.evicted.rule}</code>: {t.evicted.message}{t.evicted.work_lost.slot_seconds >= 1 && `; ${slotTime(t.evicted.work_lost.slot_seconds)} of work are lost so far`}.</p></div>}
       {t.running_since !== null && mayWrite.value && <Command text={t.kind === 'shell' ? weir('shell', 'attach', t.id) : weir('task', 'exec', t.id, '--', 'bash')} label={t.kind === 'shell' ? 'Enter the shell' : 'A shell beside the task'} />}
       <Card title="Output"><LogView task={t} /></Card>

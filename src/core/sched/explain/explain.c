@@ -20,6 +20,7 @@
 #include "core/sched/explain/explain_internal.h"
 #include "core/sched/explain/explain_life.h"
 #include "core/sched/explain/explain_provider.h"
+#include "core/sched/explain/explain_rollout.h"
 #include "core/sched/explain/explain_time.h"
 #include "core/sched/order/tally.h"
 #include "core/sched/order/turns.h"
@@ -448,8 +449,12 @@ void explain_task_in(const struct core *core, task_id id, pool_id in, struct exp
 {
     *ret = (struct explanation){.asked_ms = query_time_ms(core), .reason = {.smallest = -1}};
     const struct task *task = query_task_in(core, in, id);
-    if (task == NULL || task->waiting_count == 0 || task->kill_asked ||
+    if (task == NULL || task->waiting_count + task->held_count == 0 || task->kill_asked ||
         task_state_ended((enum task_state)task->state)) {
+        return;
+    }
+    if (task->waiting_count == 0) {
+        explain_rollout(core, task, &ret->reason);
         return;
     }
     const struct pool *pool = query_pool(core, task->pool);
