@@ -8,9 +8,12 @@
 
 enum { HOUR_S = 3600, NANO_PER_MILLI = 1000000 };
 
+/* SQLite's memory is aligned to 8 bytes, and a plain __int128 needs 16. */
+typedef __int128 cost_nano __attribute__((aligned(8)));
+
 /* The sums of one group of rows, in thousandths of a millionth, so that rounding each row loses nothing that is shown. */
 struct costs {
-    __int128 nano[STORE_USAGE_CURRENCIES_MAX];
+    cost_nano nano[STORE_USAGE_CURRENCIES_MAX];
 };
 
 static void cost_step(sqlite3_context *context, int count, sqlite3_value **values)
