@@ -233,11 +233,18 @@ static bool gang_gone(const struct task *task)
            task->active_count == task->stopping_count && task_gang_lacks(task);
 }
 
+/* Does a rollout hold the instance after this end? A rollout that ended in the meantime holds nothing: then the instance waits for a
+ * place again. */
+static bool is_held(const struct task *task, enum end_cause cause)
+{
+    return cause == END_REPLACED && task->rollout.v != 0;
+}
+
 static void wait_again(struct core *core, struct task *task, struct instance *instance,
                        const struct fact *fact)
 {
     enum end_cause cause = fact->attempt_ended.cause;
-    if (cause == END_REPLACED) {
+    if (is_held(task, cause)) {
         instance->state = INSTANCE_HELD;
         task->held_count++;
         return;
@@ -320,7 +327,7 @@ void apply_attempt_ended(struct core *core, const struct fact *fact)
     struct task *task = change_task_open(core, report->key.task, &mark);
     struct instance *instance = attempt_edit(core, task, report->key);
     change_task_deadline_drop(core, task, instance);
-    if (!fact->attempt_ended.again || fact->attempt_ended.cause == END_REPLACED) {
+    if (!fact->attempt_ended.again || is_held(task, fact->attempt_ended.cause)) {
         change_claim_drop(core, task, instance->index);
     }
     place_free(core, task, instance);

@@ -4,8 +4,8 @@
  *         ▲                                                                                                          │
  *         └──────────────────────────────────────────────────────────────────────────────────────────────────────────┘
  *
- * What is to be done follows from the rows of both tasks alone, so each step looks at all rollouts once its own facts are
- * made, and nothing is remembered from step to step. A rollout never ends an old instance that takes requests before a
+ * What is to be done follows from the rows of both tasks alone, so a step whose facts are about one of the two tasks looks at the
+ * rollout, and nothing is remembered from step to step. A rollout never ends an old instance that takes requests before a
  * new instance takes requests in its place, unless the user asked for that (old_first).
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/must.h"
@@ -112,8 +112,9 @@ static void side_count(const struct core *core, task_id id, struct rollout_side 
 {
     *ret = (struct rollout_side){.task = query_task(core, id)};
     const struct task *task = ret->task;
-    ret->held_first = task != NULL ? task->instance_count : 0;
-    for (uint32_t i = 0; task != NULL && i < task->instance_count; i++) {
+    must(task != NULL);
+    ret->held_first = task->instance_count;
+    for (uint32_t i = 0; i < task->instance_count; i++) {
         const struct instance *instance = query_instance(core, id, i);
         const bool held = instance->state == INSTANCE_HELD;
         const bool ended = instance->state == INSTANCE_ENDED;
@@ -127,11 +128,10 @@ static void side_count(const struct core *core, task_id id, struct rollout_side 
     }
 }
 
-/* Is this side of the rollout gone, or on its way? */
-static bool side_gone(const struct rollout_side *side)
+/* Is this task of the rollout gone, or on its way? */
+static bool side_gone(const struct task *task)
 {
-    return side->task == NULL || side->task->kill_asked ||
-           task_state_ended((enum task_state)side->task->state);
+    return task == NULL || task->kill_asked || task_state_ended((enum task_state)task->state);
 }
 
 /* ---- the end ---- */
@@ -160,10 +160,10 @@ static void rollout_end(struct step *step, task_id id, struct rollout row)
 
 /* One side is gone: the other one is whole again, and the rollout is over. */
 static void rollout_abandon(struct step *step, task_id id, const struct rollout *row,
-                            const struct rollout_side *stays)
+                            const struct task *stays)
 {
     if (!side_gone(stays)) {
-        all_release(step, stays->task);
+        all_release(step, stays);
     }
     rollout_end(step, id, *row);
 }
@@ -324,15 +324,20 @@ static bool rollout_move(struct step *step, task_id id)
         return false;
     }
     const struct rollout row = *found;
+    const struct task *old = query_task(core, row.from);
+    const struct task *new = query_task(core, row.to);
+    if (side_gone(old) || side_gone(new)) {
+        rollout_abandon(step, id, &row, side_gone(old) ? new : old);
+        return true;
+    }
+    if (row.phase != ROLLOUT_GOING) {
+        return false;
+    }
     struct rollout_side from;
     struct rollout_side to;
     side_count(core, row.from, &from);
     side_count(core, row.to, &to);
-    if (side_gone(&from) || side_gone(&to)) {
-        rollout_abandon(step, id, &row, side_gone(&from) ? &to : &from);
-        return true;
-    }
-    return row.phase == ROLLOUT_GOING && rollout_step(step, id, &row, &from, &to);
+    return rollout_step(step, id, &row, &from, &to);
 }
 
 void decide_rollout_late(struct step *step, task_id id)
@@ -341,14 +346,40 @@ void decide_rollout_late(struct step *step, task_id id)
     }
 }
 
+/* The rollout that may have more to do because of the fact; 0: none. A fact of a pass begins no move. */
+static task_id rollout_of(const struct core *core, const struct fact *fact)
+{
+    task_id id = {0};
+    if (fact->type == FACT_ROLLOUT) {
+        return fact->rollout.task;
+    }
+    if (fact->type == FACT_ATTEMPT_STARTED) {
+        id = fact->attempt_started.key.task;
+    } else if (fact->type == FACT_ATTEMPT_HEALTH) {
+        id = fact->attempt_health.key.task;
+    } else if (fact->type == FACT_ATTEMPT_STOPPING) {
+        id = fact->attempt_stopping.key.task;
+    } else if (fact->type == FACT_ATTEMPT_ENDED) {
+        id = fact->attempt_ended.report.key.task;
+    } else if (fact->type == FACT_TASK_KILL_ASKED) {
+        id = fact->task.task;
+    } else if (fact->type == FACT_TASK_ENDED) {
+        id = fact->task_ended.task;
+    }
+    const struct task *task = query_task(core, id);
+    return task != NULL ? task->rollout : (task_id){0};
+}
+
 void decide_rollout_go(struct step *step)
 {
-    for (uint64_t id = table_next(&step->core->rollouts, 0); id != 0;
-         id = table_next(&step->core->rollouts, id)) {
-        decide_rollout_late(step, (task_id){id});
-    }
-    if (step->in->type == INPUT_TASK_SUBMIT && step->in->submit.replaces != NULL) {
-        decide_rollout_late(step, query_task_last(step_state(step)));
+    const size_t count = step->out->count; /* the moves look at what follows from their own facts */
+    task_id last = {0};
+    for (size_t i = 0; i < count; i++) {
+        const task_id id = rollout_of(step->core, &step->out->at[i]);
+        if (id.v != 0 && id.v != last.v) {
+            decide_rollout_late(step, id);
+            last = id;
+        }
     }
 }
 

@@ -240,6 +240,22 @@ static void a_kill_of_one_side_leaves_the_other_one_whole(void **state)
     assert_int_equal(query_task(rig->core, next)->rollout.v, 0);
 }
 
+static void an_instance_that_still_stops_when_the_update_ends_starts_again(void **state)
+{
+    struct rig *rig = *state;
+    const task_id old = runs(rig, INSTANCES);
+    const task_id new = update(rig, INSTANCES, old, false);
+    becomes_ready(rig, new, 0);
+    after(rig, DRAIN_MS);
+    assert_int_equal(rig_instance(rig, old, 0), INSTANCE_STOPPING);
+    assert_int_equal(rig_task(rig, INPUT_TASK_KILL, new), VERDICT_OK);
+    assert_int_equal(query_task(rig->core, old)->rollout.v, 0);
+    rig_report(rig, old, 0, REPORT_ENDED, 143);
+    assert_int_equal(rig_instance(rig, old, 0), INSTANCE_WAITING);
+    becomes_ready(rig, old, 0);
+    assert_int_equal(takes(rig, old), INSTANCES);
+}
+
 static void a_new_instance_that_fails_for_good_stops_the_update(void **state)
 {
     struct rig *rig = *state;
@@ -324,6 +340,7 @@ int main(void)
         TEST(with_old_first_an_old_instance_makes_room),
         TEST(the_way_back_brings_the_old_instances_again),
         TEST(a_kill_of_one_side_leaves_the_other_one_whole),
+        TEST(an_instance_that_still_stops_when_the_update_ends_starts_again),
         TEST(a_new_instance_that_fails_for_good_stops_the_update),
         TEST(other_numbers_of_instances_are_replaced_in_proportion),
         TEST(what_cannot_be_replaced_is_refused),
