@@ -60,17 +60,22 @@ static void cell_other(struct buf *out, const struct doc *item, int64_t now_ms)
                          item_number(item, "tasks.unknown", 0)));
 }
 
+/* Returns the amount of one currency in thousandths. */
+static int64_t cost_milli(const struct doc *cost)
+{
+    int64_t milli;
+    return amount_milli(str_of(item_text(cost, "amount")), &milli, NULL) == ERR_OK
+               ? milli
+               : AMOUNT_MILLI_MAX;
+}
+
 /* Writes "12.50 EUR, 3.06 USD"; nothing where no pool has a price. */
 static void cell_cost(struct buf *out, const struct doc *item, int64_t now_ms)
 {
     const struct doc *costs = item_at(item, "costs");
     (void)now_ms;
     for (const struct doc *d = costs != NULL ? costs->first : NULL; d != NULL; d = d->next) {
-        int64_t milli;
-        if (amount_milli(str_of(item_text(d, "amount")), &milli, NULL) != ERR_OK) {
-            milli = AMOUNT_MILLI_MAX;
-        }
-        const int64_t hundredths = (milli + 5) / 10;
+        const int64_t hundredths = (cost_milli(d) + 5) / 10;
         buf_add_str(out, d == costs->first ? "" : ", ");
         text_thousands(out, (uint64_t)hundredths / 100);
         buf_addf(out, ".%02d%s%s", (int)(hundredths % 100),
@@ -135,7 +140,8 @@ static void csv_row(struct buf *out, const struct list_column *columns, const st
             const struct doc *costs = item_at(item, c->path);
             for (const struct doc *d = costs != NULL ? costs->first : NULL; d != NULL;
                  d = d->next) {
-                buf_addf(out, ",%s", item_text(d, "amount"));
+                const int64_t milli = cost_milli(d);
+                buf_addf(out, ",%lld.%03d", (long long)(milli / 1000), (int)(milli % 1000));
             }
         } else if (c->cell != NULL) {
             buf_add_char(out, ',');

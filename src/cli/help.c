@@ -42,7 +42,7 @@ void help_all(FILE *out)
     section("Every day", commands_first, out);
     section("Tasks", commands_task, out);
     section("Inside tasks", commands_interactive, out);
-    section("Files of tasks", commands_files, out);
+    section("Files and updates of tasks", commands_files, out);
     section("Answers", commands_self, out);
     section("Pools", commands_pool, out);
     section("Size of pools", commands_scale, out);

@@ -168,6 +168,8 @@ def test_costs_are_slot_hours_by_the_price_of_the_pool(weir):
     assert "COST" in table.splitlines()[0] and paid in table
     (line,) = csv.DictReader(io.StringIO(weir.weir("usage", "--csv").stdout))
     assert float(line["cost_EUR"]) == answer["total"]["costs"][0]["amount"] and float(line["cost_USD"]) == answer["total"]["costs"][1]["amount"]
+    by_pool_lines = list(csv.DictReader(io.StringIO(weir.weir("usage", "--by", "pool", "--csv").stdout)))
+    assert all(re.fullmatch(r"\d+\.\d{3}", row[cost]) for row in by_pool_lines for cost in ("cost_EUR", "cost_USD")) and len(by_pool_lines) >= 2
 
 
 @pytest.mark.parametrize(
