@@ -136,6 +136,18 @@ static bool side_gone(const struct task *task)
 
 /* ---- the end ---- */
 
+/* How many neighbours from instance `first` on are in this state; at most `most`. One fact is about all of them. */
+static uint32_t run_of(const struct core *core, const struct task *task, uint32_t first,
+                       enum instance_state state, uint32_t most)
+{
+    uint32_t count = 0;
+    while (count < most && first + count < task->instance_count &&
+           query_instance(core, task->id, first + count)->state == state) {
+        count++;
+    }
+    return count;
+}
+
 /* Lets every held instance of the task wait for a place. */
 static void all_release(struct step *step, const struct task *task)
 {
@@ -143,9 +155,11 @@ static void all_release(struct step *step, const struct task *task)
     uint32_t left = task->held_count;
     for (uint32_t i = 0; left > 0; i++) {
         const struct core *core = step_state(step);
-        if (query_instance(core, id, i)->state == INSTANCE_HELD) {
-            held_fact(step, id, i, 1, false);
-            left--;
+        const uint32_t run = run_of(core, query_task(core, id), i, INSTANCE_HELD, left);
+        if (run > 0) {
+            held_fact(step, id, i, run, false);
+            left -= run;
+            i += run - 1;
         }
     }
 }
@@ -212,8 +226,8 @@ static uint32_t next_old(const struct core *core, const struct task *task)
     return found;
 }
 
-/* Takes the place of one more old instance. False: none is left that was not told to stop. */
-static bool old_take(struct step *step, task_id id, struct rollout row)
+/* Takes the place of one more old instance; of neighbours that wait, of up to `most`. False: none is left that was not told to stop. */
+static bool old_take(struct step *step, task_id id, struct rollout row, uint32_t most)
 {
     const struct core *core = step_state(step);
     const struct task *task = query_task(core, row.from);
@@ -223,7 +237,8 @@ static bool old_take(struct step *step, task_id id, struct rollout row)
     }
     const struct instance *instance = query_instance(core, row.from, index);
     if (instance->state == INSTANCE_WAITING) {
-        held_fact(step, row.from, index, 1, true);
+        const uint32_t run = run_of(core, task, index, INSTANCE_WAITING, most);
+        held_fact(step, row.from, index, run, true);
     } else if (!instance_ready(task, instance)) {
         settle_stop_one(step, task, instance, END_REPLACED);
     } else {
@@ -299,8 +314,9 @@ static bool rollout_step(struct step *step, task_id id, const struct rollout *ro
         rollout_end(step, id, *row);
         return true;
     }
-    if (from->left < old_allowed(row, from, to)) {
-        if (old_take(step, id, *row)) {
+    const uint32_t allowed = old_allowed(row, from, to);
+    if (from->left < allowed) {
+        if (old_take(step, id, *row, allowed - from->left)) {
             return true;
         }
     } else if (to->begun == 0 && to->task->held_count > 0 && from->task->stopping_count == 0 &&

@@ -294,6 +294,25 @@ static void other_numbers_of_instances_are_replaced_in_proportion(void **state)
     assert_int_equal(takes(rig, wide), INSTANCES);
 }
 
+/* Three instances wait for room, and the new task needs only one instance: its readiness holds the three with one fact. */
+static void old_instances_that_wait_go_together(void **state)
+{
+    struct rig *rig = *state;
+    struct task_spec wide = service(INSTANCES);
+    wide.slots_milli = (int64_t)SLOTS * 1000;
+    (void)runs(rig, 1);
+    const task_id old = rig_submit(rig, wide);
+    struct task_spec spec = service(1);
+    spec.priority = PRIORITY_MAX;
+    assert_int_equal(try_update(rig, spec, old, false), VERDICT_OK);
+    const task_id new = query_task_last(rig->core);
+    becomes_ready(rig, new, 0);
+    assert_int_equal(rig_count(rig, FACT_INSTANCES_HELD), 1);
+    assert_int_equal(rig_fact(rig, FACT_INSTANCES_HELD)->held.count, INSTANCES);
+    assert_int_equal(rig_state(rig, old), TASK_COMPLETED);
+    assert_int_equal(takes(rig, new), 1);
+}
+
 static void what_cannot_be_replaced_is_refused(void **state)
 {
     struct rig *rig = *state;
@@ -343,6 +362,7 @@ int main(void)
         TEST(an_instance_that_still_stops_when_the_update_ends_starts_again),
         TEST(a_new_instance_that_fails_for_good_stops_the_update),
         TEST(other_numbers_of_instances_are_replaced_in_proportion),
+        TEST(old_instances_that_wait_go_together),
         TEST(what_cannot_be_replaced_is_refused),
         TEST(a_restart_gives_a_new_instance_its_whole_time_again),
     };
