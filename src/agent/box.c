@@ -14,6 +14,7 @@
 #include "agent/box_view.h"
 #include "agent/taskenv.h"
 #include "base/inert.h"
+#include "base/mem.h"
 #include "base/must.h"
 #include "wire/attempt_key.h"
 
@@ -23,6 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -83,6 +85,17 @@ void box_signals_leave(void)
     }
 }
 
+/* Limits the memory of the program that this process executes next. */
+static void data_limit(const struct box_start *start)
+{
+    struct rlimit limit;
+    if (start->data_bytes != 0 && !MEM_SANITIZED && getrlimit(RLIMIT_DATA, &limit) == 0) {
+        limit.rlim_max = limit.rlim_max < start->data_bytes ? limit.rlim_max : start->data_bytes;
+        limit.rlim_cur = limit.rlim_max;
+        (void)setrlimit(RLIMIT_DATA, &limit);
+    }
+}
+
 /* Executes the task's program as a plain process of the task's user. Returns only on failure. */
 static int program_execute(struct box *box, struct error *e)
 {
@@ -104,6 +117,7 @@ static int program_execute(struct box *box, struct error *e)
                       "weir: the work directory cannot be entered; running in the job directory\n");
     }
     int worst = ENOENT;
+    data_limit(start);
     for (; *candidates != NULL; candidates++) {
         (void)execve(*candidates, argv, env);
         if (errno == ENOEXEC) {
@@ -148,6 +162,7 @@ int box_program(struct box *box, struct error *e)
         return BOX_EXIT_FAILED;
     }
     if (box->order.image[0] != '\0') {
+        data_limit(&box->start);
         return box_image_run(box, e);
     }
     box_view_name(box, box_view_enter(box));

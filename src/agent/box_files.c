@@ -139,6 +139,7 @@ must_use enum err box_files_start_put(const char *dir, const struct attempt_key 
     bytes_put_u64(&out, start->ordered ? 1 : 0);
     bytes_put_u64(&out, start->confine);
     bytes_put_text(&out, start->hidden);
+    bytes_put_u64(&out, start->data_bytes);
     enum err r = out.full ? fail(e, ERR_LIMIT, "the task is too large")
                           : file_put(dir, key, "start", &out, e);
     buf_done(&out);
@@ -170,6 +171,7 @@ must_use enum err box_files_start_get(const char *dir, const char *name, struct 
     ret->ordered = bytes_get_max(&in, 1) != 0;
     ret->confine = (unsigned)bytes_get_max(&in, CONFINE_ALL);
     ret->hidden = bytes_get_text(&in, arena, HIDDEN_TEXT_MAX);
+    ret->data_bytes = bytes_get_u64(&in);
     if (ret->argv_count == 0 || (ret->switch_user && (ret->uid == 0 || ret->gid == 0))) {
         in.bad = true; /* no task runs as root */
     }

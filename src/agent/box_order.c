@@ -112,6 +112,7 @@ must_use bool box_order_wrap(const char *dir, const struct attempt_key *key,
                               .ordered = box_files_ordered(dir, key),
                               .confine = confine->with,
                               .hidden = confine->hidden,
+                              .data_bytes = order->limits.data_bytes,
                               .switch_user = account->switch_user,
                               .uid = account->uid,
                               .gid = account->gid,
@@ -153,6 +154,7 @@ must_use bool box_order_wrap(const char *dir, const struct attempt_key *key,
     order->env = env;
     order->account = own;
     order->net_fd = -1;
+    order->limits.data_bytes = 0; /* the limit is that of the task's program */
     order->workdir = "";
     return true;
 }

@@ -4,6 +4,14 @@
 
 #include <stddef.h>
 
+/* Whether the address sanitizer watches this build. The sanitizer reserves terabytes at the start of a program, and the
+ * kernel counts them as data of the program. */
+#ifdef __SANITIZE_ADDRESS__
+#define MEM_SANITIZED 1
+#else
+#define MEM_SANITIZED 0
+#endif
+
 /* Zeroed memory; aborts when memory runs out. Free with free(). */
 void *mem_calloc(size_t count, size_t size);
 static inline void *xcalloc(size_t count, size_t size)
