@@ -40,7 +40,7 @@ struct box_start {
     bool ordered;        /* the agent has written an order: the task is more than a plain process */
     unsigned confine;    /* bits of confine.h */
     const char *hidden;  /* directories that the task must not see: "A:B" */
-    uint64_t data_bytes; /* the memory limit of each process, where no cgroup holds the task; 0: none */
+    uint64_t data_bytes; /* the memory limit of each process without a cgroup; 0: none */
 };
 
 struct box_site {

@@ -204,8 +204,8 @@ static void program_start(struct visitor *visitor, struct attempt *attempt,
                                       .out_fd = visitor->passed,
                                       .err_fd = sup->null_fd};
     attempt_limit_spawn(attempt, &job->order);
-    if (MEM_SANITIZED) {
-        job->order.limits.data_bytes = 0; /* the order starts `weir`, which then starts the program */
+    if (MEM_SANITIZED) { /* the order starts `weir`, which then starts the program */
+        job->order.limits.data_bytes = 0;
     }
     visitor->key = attempt->key;
     loop_fd_remove(visitor->watch);
