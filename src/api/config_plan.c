@@ -65,9 +65,7 @@ static void account_write(struct json_out *j, const struct planner *planner, enu
     if (account != NULL) {
         struct account_spec spec;
         query_account_spec(planner->copy, account->id, planner->arena, &spec);
-        json_out_put(j, "{name:%s", spec.name);
-        json_out_kv_text(j, kind == ACCOUNT_PROJECT ? "department" : "parent", spec.parent);
-        json_out_put(j, "title:%s,description:%s}", spec.title, spec.description);
+        object_json_account(j, &spec);
     }
 }
 

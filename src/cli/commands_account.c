@@ -62,7 +62,8 @@ const struct command commands_account[] = {
     {CMD_OBJECT_EDIT(cmd_account_project, project, "PROJECT", COMPLETE_PROJECTS, flags_project,
                      flags_account),
      .help = "change a project, or move it to another department",
-     .examples = "weir project edit vision --department ml"},
+     .examples = "weir project edit vision --department ml\n"
+                 "weir project edit notebooks --idle-action none"},
     {CMD_OBJECT_DELETE(cmd_account_project, project, "PROJECT", COMPLETE_PROJECTS),
      .help = "delete a project that has no tasks", .examples = "weir project delete old --yes"},
     {CMD_OBJECT_LIST(cmd_account_department, department), .help = "list departments",

@@ -1,5 +1,5 @@
-/* agents_idle.c - tells the core of tasks that hold their places and do nothing, in pools with a
- * rule for such tasks. A task does nothing when none of its running instances does anything. A task
+/* agents_idle.c - tells the core of tasks that hold their places and do nothing, where an account or
+ * the pool has a rule for such tasks. A task does nothing when none of its running instances does anything. A task
  * with an instance whose use is unknown may be working. SPDX-License-Identifier: Apache-2.0 */
 #include "server/agents_internal.h"
 
@@ -59,12 +59,15 @@ void agents_idle(struct agents *agents, struct attempt_key key)
     const struct core *core = ledger_core(agents->o.ledger);
     const struct attempt_use *use = use_table_get(agents->uses, key);
     const struct task *task = query_task(core, key.task);
-    const struct pool *pool = task == NULL ? NULL : query_pool(core, task->pool);
-    if (use == NULL || pool == NULL || (pool->idle_warn_ms == 0 && pool->idle_after_ms == 0)) {
+    if (use == NULL || task == NULL) {
+        return;
+    }
+    const struct idle_rule rule = query_account_idle(core, task->account, task->pool);
+    if (rule.warn_ms == 0 && rule.after_ms == 0) {
         return;
     }
     const int64_t now_ms = use->heard_ms;
-    const int64_t least_ms = pool->idle_warn_ms > 0 ? pool->idle_warn_ms : pool->idle_after_ms;
+    const int64_t least_ms = rule.warn_ms > 0 ? rule.warn_ms : rule.after_ms;
     struct idle_task idle;
     if (now_ms - use->busy_ms < least_ms ||
         (use->told_ms != 0 && now_ms - use->told_ms < TELL_MS) ||
@@ -84,7 +87,7 @@ void agents_idle(struct agents *agents, struct attempt_key key)
     fact_list_init(&facts, &arena);
     (void)ledger_input(agents->o.ledger, &in, &facts);
     for (size_t i = 0; i < facts.count; i++) {
-        if (facts.at[i].type == FACT_TASK_IDLE) {
+        if (facts.at[i].type == FACT_TASK_IDLE && facts.at[i].task_idle.step == IDLE_WARNED) {
             warned_set(agents, task, now_ms);
         }
     }

@@ -3,6 +3,7 @@
 #include "spec/object_read.h"
 #include "spec/account_spec.h"
 
+#include "core/model/spec_limits.h"
 #include "spec/object_again.h"
 
 #include <string.h>
@@ -60,8 +61,16 @@ static const struct field *fields_of(enum account_kind kind)
 void account_spec_fields(const struct doc_value *v, void *object)
 {
     struct account_spec *spec = object;
-    if (fields_read(v, fields_of(spec->kind), spec) && spec->name == NULL) {
+    const char *place;
+    if (!fields_read(v, fields_of(spec->kind), spec)) {
+        return;
+    }
+    if (spec->name == NULL) {
         fields_problem_in(v, "name", "it is missing");
+    }
+    const char *wrong = spec_limits_account_idle(spec, &place);
+    if (wrong != NULL) {
+        fields_problem_in(v, place, "%s", wrong);
     }
 }
 

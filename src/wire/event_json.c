@@ -11,6 +11,7 @@
 
 /* How many values `place` of struct record_field has. */
 enum { PLACES = 3 };
+enum { RULE_TEXT_MAX = 128 };
 
 /* Finds the row with this name; NULL: there is none. */
 static const struct record_field *field_named(const struct fact *fact, const char *name)
@@ -130,6 +131,22 @@ static void node_edit_json(struct json_out *j, const struct node_edit *edit)
     }
 }
 
+/* Writes whose rule it is: "project nlp", "pool v100"; null after the account was deleted. */
+static void idle_rule_json(struct json_out *j, const struct core *core, const struct fact *fact)
+{
+    const account_id id = fact->task_idle.account;
+    const struct account *account = query_account(core, id);
+    struct buf text;
+    buf_init(&text, RULE_TEXT_MAX);
+    if (account != NULL) {
+        buf_addf(&text, "%s %s", names_account_kind(account->kind), query_account_name(core, id));
+    } else if (id.v == 0 && fact->task_idle.pool.v != 0) {
+        buf_addf(&text, "pool %s", query_pool_name(core, fact->task_idle.pool));
+    }
+    json_out_kv_text(j, "rule", text.len > 0 ? buf_text(&text) : NULL);
+    buf_done(&text);
+}
+
 /* Writes what no single row of the fact says. */
 static void more_json(struct json_out *j, const struct core *core, const struct fact *fact)
 {
@@ -157,6 +174,8 @@ static void more_json(struct json_out *j, const struct core *core, const struct 
         json_out_kv_text(j, "network", fact->network_set.spec->name);
     } else if (fact->type == FACT_NETWORK_DELETED) {
         json_out_kv_text(j, "network", query_network_name(core, fact->network_deleted.network));
+    } else if (fact->type == FACT_TASK_IDLE) {
+        idle_rule_json(j, core, fact);
     } else if (fact->type == FACT_RESERVED) {
         part_json_reservations(j, fact->reserved.at, fact->reserved.count);
     } else {

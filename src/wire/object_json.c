@@ -165,6 +165,14 @@ void object_json_network(struct json_out *j, const struct network_spec *spec)
     json_out_end(j);
 }
 
+void object_json_account(struct json_out *j, const struct account_spec *spec)
+{
+    json_out_put(j, "{name:%s", spec->name);
+    json_out_kv_text(j, spec->kind == ACCOUNT_PROJECT ? "department" : "parent", spec->parent);
+    (void)group_json(j, &account_object, GROUP_TOP, NULL, spec);
+    json_out_end(j);
+}
+
 /* Writes the number of instances, or the groups. */
 static void instances_json(struct json_out *j, const struct task_spec *spec)
 {

@@ -29,6 +29,8 @@ void object_json_pool(struct json_out *j, const struct pool_spec *spec);
 void object_json_flavor(struct json_out *j, const struct flavor_spec *spec);
 /* Writes a map that network_spec_patch() reads back as an equal network. */
 void object_json_network(struct json_out *j, const struct network_spec *spec);
+/* Writes a map that account_spec_patch() reads back as an equal account. */
+void object_json_account(struct json_out *j, const struct account_spec *spec);
 
 /* Writes "accepts":["experiment", …], one kind for each bit. */
 void object_json_accepts(struct json_out *j, uint32_t accepts);

@@ -227,8 +227,8 @@ void state_json_account(struct json_out *j, const struct core *core, const struc
     query_account_spec(core, account->id, arena, &spec);
     json_out_put(j, "{name:%s", spec.name);
     parent_json(j, core, account);
-    json_out_put(j, "title:%s,description:%s,tasks:%u", spec.title, spec.description,
-                 account->task_count);
+    object_json_fields(j, &account_object, GROUP_TOP, &spec);
+    json_out_kv_u64(j, "tasks", account->task_count);
     if (account->kind == ACCOUNT_DEPARTMENT) {
         json_out_put(j, "children:%u", account->child_count);
     }

@@ -191,8 +191,9 @@ static void message_json(struct json_out *j, const char *program, const struct i
     } else if (instance->cause == END_DISK) {
         (void)fail(&e, ERR_LIMIT, "killed: used more disk than its node allows a task");
     } else if (instance->cause == END_IDLE) {
-        (void)fail(&e, ERR_LIMIT,
-                   "ended: held its place and did nothing for longer than its pool allows");
+        (void)fail(
+            &e, ERR_LIMIT,
+            "ended: held its place and did nothing for longer than its pool or project allows");
     } else if (instance->cause == END_UNHEALTHY) {
         (void)fail(&e, ERR_CONFLICT, "ended: its health check failed too often in a row");
     }

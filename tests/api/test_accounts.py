@@ -15,7 +15,7 @@ def line(server, account, resource="slots", kind="project", **query):
 
 def test_the_defaults_are_there(server):
     assert server.get("projects")["items"] == [
-        {"name": "default", "department": "default", "title": "", "description": "", "tasks": 0}
+        {"name": "default", "department": "default", "title": "", "description": "", "idle_warn_ms": 0, "idle_after_ms": 0, "idle_action": "inherit", "tasks": 0}
     ]
     [department] = server.get("departments")["items"]
     assert (department["name"], department["parent"], department["children"]) == ("default", None, 1)
@@ -37,6 +37,25 @@ def test_accounts_are_made_changed_moved_and_deleted(server):
     assert server.call("DELETE", "departments/ml").status == 204
     assert server.call("GET", "departments/ml").status == 404
     assert server.call("DELETE", "projects/vision").status == 204
+
+
+def test_the_rule_for_tasks_that_do_nothing_is_kept(server):
+    def rule(item):
+        return (item["idle_warn_ms"], item["idle_after_ms"], item["idle_action"])
+
+    made = server.call("POST", "projects", {"name": "nlp", "idle_warn": "30m", "idle_after": "1h", "idle_action": "end"})
+    assert (made.status, rule(made.json)) == (201, (1800000, 3600000, "end"))
+    refused = server.call("PATCH", "projects/nlp", {"idle_after": 0})
+    assert (refused.status, refused.json["error"]["path"]) == (400, "idle_after")
+    assert "above 0" in refused.json["error"]["message"]
+    assert server.call("PATCH", "projects/nlp", {"title": "t"}).status == 200  # the rule stays
+    assert server.call("PATCH", "departments/default", {"idle_action": "none"}).status == 200
+    server.stop(signal.SIGKILL)
+    server.start()
+    assert rule(server.get("projects/nlp")) == (1800000, 3600000, "end")
+    assert rule(server.get("departments/default")) == (0, 0, "none")
+    assert server.call("PATCH", "projects/nlp?dry_run=true", {"idle_after": "2h"}).json["changes"] is True
+    assert rule(server.get("projects/nlp"))[1] == 3600000
 
 
 def test_a_department_cannot_lie_below_itself(server):

@@ -166,9 +166,17 @@ static void pools(struct history *h)
 
 static void accounts(struct history *h)
 {
-    static const struct account_spec department = {ACCOUNT_DEPARTMENT, "ml", "", "t", "d"};
-    static const struct account_spec project = {ACCOUNT_PROJECT, "vision", "ml", "", ""};
-    static const struct account_spec gone = {ACCOUNT_PROJECT, "gone", "", "", ""};
+    static const struct account_spec department = {.kind = ACCOUNT_DEPARTMENT,
+                                                   .name = "ml",
+                                                   .parent = "",
+                                                   .title = "t",
+                                                   .description = "d",
+                                                   .idle_warn_ms = 60000,
+                                                   .idle_after_ms = 120000,
+                                                   .idle_action = ACCOUNT_IDLE_END};
+    static const struct account_spec project = {
+        .kind = ACCOUNT_PROJECT, .name = "vision", .parent = "ml"};
+    static const struct account_spec gone = {.kind = ACCOUNT_PROJECT, .name = "gone", .parent = ""};
     static const struct quota_amount amounts[] = {{"slots", 1000, 8000, 2000},
                                                   {"foo", 0, 5000, 1000}};
     static const struct quota_spec quota = {amounts, 2, {200, QUOTA_INHERIT, 60000, 0}};

@@ -119,7 +119,7 @@ void apply_task_paused(struct core *core, const struct fact *fact)
     change_task_close(core, task, &mark);
 }
 
-/* Applies the warning that a task does nothing. The fact is for people and changes nothing, because
+/* Applies the word that a task does nothing. The fact is for people and changes nothing, because
  * what a task uses is no part of the state. */
 void apply_task_idle(struct core *core, const struct fact *fact)
 {

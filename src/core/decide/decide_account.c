@@ -137,8 +137,7 @@ static bool account_same(const struct core *core, const struct account *account,
 {
     struct account_spec now;
     query_account_spec(core, account->id, arena, &now);
-    return account->parent.v == parent.v && strcmp(now.title, spec->title) == 0 &&
-           strcmp(now.description, spec->description) == 0;
+    return account->parent.v == parent.v && object_equal(&account_object, &now, spec);
 }
 
 enum verdict decide_account_set(struct step *step)

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/model/ids.h"
+#include "core/model/spec.h"
 
 #include <stdint.h>
 
@@ -23,6 +24,23 @@ enum { ACCOUNT_DEFAULT_DEPARTMENT_NUMBER = 1, ACCOUNT_DEFAULT_PROJECT_NUMBER = 2
 #define ACCOUNT_DEFAULT_DEPARTMENT ((account_id){ACCOUNT_DEFAULT_DEPARTMENT_NUMBER})
 #define ACCOUNT_DEFAULT_PROJECT ((account_id){ACCOUNT_DEFAULT_PROJECT_NUMBER})
 
+/* What an account says of tasks that hold their places and do nothing. */
+enum account_idle {
+    ACCOUNT_IDLE_INHERIT, /* nothing: the rule of the account above holds, at the top that of the pool */
+    ACCOUNT_IDLE_NONE, /* the account's tasks are never paused or ended */
+    ACCOUNT_IDLE_PAUSE,
+    ACCOUNT_IDLE_END,
+};
+enum { ACCOUNT_IDLE_COUNT = ACCOUNT_IDLE_END + 1 };
+
+/* The rule that holds for an account's tasks in a pool. */
+struct idle_rule {
+    account_id account; /* whose rule it is; 0: the pool's */
+    int64_t warn_ms;    /* 0: no task is warned */
+    int64_t after_ms;   /* 0: no task is paused or ended */
+    enum idle_action action;
+};
+
 struct account {
     account_id id; /* 0: no row here. An older account has a lower id */
     account_id parent;
@@ -31,8 +49,11 @@ struct account {
     /* tasks that have not ended, of this account and of all accounts below */
     uint32_t task_count;
     uint8_t kind;
-    uint8_t pad[3];
-    struct blob *text; /* name, NUL, then encoded title and description */
+    uint8_t idle_action; /* enum account_idle. struct account_spec describes the members `idle_…` */
+    uint8_t pad[2];
+    struct blob *text; /* name, NUL, then the encoded struct account_spec */
+    int64_t idle_warn_ms;
+    int64_t idle_after_ms;
 };
 
 /* An account as a user describes it. */
@@ -43,4 +64,9 @@ struct account_spec {
     const char *parent;
     const char *title;
     const char *description;
+    /* a task whose running instances have all done nothing for `idle_warn_ms` is warned, and after
+     * `idle_after_ms` it is paused or ended; 0: never. Both are 0 with ACCOUNT_IDLE_INHERIT */
+    int64_t idle_warn_ms;
+    int64_t idle_after_ms;
+    enum account_idle idle_action;
 };

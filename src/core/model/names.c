@@ -221,6 +221,22 @@ const char *names_idle_action(enum idle_action action)
     return (unsigned)action < IDLE_ACTION_COUNT ? names[action] : NULL;
 }
 
+const char *names_idle_step(enum idle_step step)
+{
+    static const char *const names[IDLE_STEP_COUNT] = {
+        [IDLE_WARNED] = "warned", [IDLE_PAUSED] = "paused", [IDLE_ENDED] = "ended"};
+    return (unsigned)step < IDLE_STEP_COUNT ? names[step] : NULL;
+}
+
+const char *names_account_idle(enum account_idle idle)
+{
+    static const char *const names[ACCOUNT_IDLE_COUNT] = {[ACCOUNT_IDLE_INHERIT] = "inherit",
+                                                          [ACCOUNT_IDLE_NONE] = "none",
+                                                          [ACCOUNT_IDLE_PAUSE] = "pause",
+                                                          [ACCOUNT_IDLE_END] = "end"};
+    return (unsigned)idle < ACCOUNT_IDLE_COUNT ? names[idle] : NULL;
+}
+
 const char *names_pool_access(enum pool_access access)
 {
     static const char *const names[POOL_ACCESS_COUNT] = {

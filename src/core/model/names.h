@@ -50,6 +50,8 @@ const char *names_pool_why(enum pool_why why);
 /* "public", "dedicated"; NULL beyond the last. */
 const char *names_pool_access(enum pool_access access);
 const char *names_idle_action(enum idle_action action);
+const char *names_idle_step(enum idle_step step);       /* "warned" … */
+const char *names_account_idle(enum account_idle idle); /* "inherit" …; NULL beyond the last */
 const char *names_task_state(enum task_state state);
 bool names_task_state_parse(const char *name, enum task_state *ret);
 const char *names_end_cause(enum end_cause cause);

@@ -193,6 +193,14 @@ enum idle_action {
 };
 enum { IDLE_ACTION_COUNT = IDLE_END + 1 };
 
+/* What happened to a task that held its place and did nothing. */
+enum idle_step {
+    IDLE_WARNED,
+    IDLE_PAUSED,
+    IDLE_ENDED,
+};
+enum { IDLE_STEP_COUNT = IDLE_ENDED + 1 };
+
 struct pool_spec {
     const char *name;
     const char *title;

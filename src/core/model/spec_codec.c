@@ -68,7 +68,11 @@ void spec_codec_account_encode(const struct account_spec *spec, struct buf *out)
 void spec_codec_account_decode(struct bytes_reader *in, struct arena *arena,
                                struct account_spec *ret)
 {
+    const char *field;
     object_decode(&account_object, OBJECT_WHOLE, in, arena, ret);
+    if (spec_limits_account_idle(ret, &field) != NULL) {
+        codec_bad(in);
+    }
 }
 
 void spec_codec_flavor_encode(const struct flavor_spec *spec, struct buf *out)

@@ -200,9 +200,35 @@ bool spec_limits_network(const struct network_spec *spec, const char **ret_limit
     return network_range_read(spec->range, &range);
 }
 
+const char *spec_limits_account_idle(const struct account_spec *spec, const char **ret_field)
+{
+    const bool stops =
+        spec->idle_action == ACCOUNT_IDLE_PAUSE || spec->idle_action == ACCOUNT_IDLE_END;
+    *ret_field = "idle_after";
+    if (spec->idle_action == ACCOUNT_IDLE_NONE && spec->idle_after_ms > 0) {
+        return "must be 0 with the idle_action none, which pauses and ends no task";
+    }
+    if (stops && spec->idle_after_ms == 0) {
+        return "must be above 0 with the idle_action pause or end";
+    }
+    if (spec->idle_action == ACCOUNT_IDLE_INHERIT && spec->idle_after_ms > 0) {
+        return "must be 0 with the idle_action inherit; say pause or end";
+    }
+    *ret_field = "idle_warn";
+    if (spec->idle_action == ACCOUNT_IDLE_INHERIT && spec->idle_warn_ms > 0) {
+        return "must be 0 with the idle_action inherit; say none, pause or end";
+    }
+    if (stops && spec->idle_warn_ms >= spec->idle_after_ms) {
+        return "must be below idle_after";
+    }
+    return NULL;
+}
+
 bool spec_limits_account(const struct account_spec *spec, const char **ret_limit, int64_t *ret_max)
 {
-    return object_bounded(&account_object, spec, ret_limit, ret_max);
+    *ret_max = spec->idle_after_ms;
+    return object_bounded(&account_object, spec, ret_limit, ret_max) &&
+           spec_limits_account_idle(spec, ret_limit) == NULL;
 }
 
 bool spec_limits_node(const struct node_spec *spec, const char **ret_limit, int64_t *ret_max)

@@ -50,6 +50,9 @@ void change_account_text_set(struct account *account, const struct account_spec 
     blob_unref(account->text);
     account->text = blob_new(text.data, text.len);
     buf_done(&text);
+    account->idle_action = (uint8_t)spec->idle_action;
+    account->idle_warn_ms = spec->idle_warn_ms;
+    account->idle_after_ms = spec->idle_after_ms;
 }
 
 void change_account_name_put(struct core *core, const struct account *account)

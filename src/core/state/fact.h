@@ -311,8 +311,11 @@ struct fact {
         } network_deleted;
         struct {
             task_id task;
-            int64_t since_ms; /* since when no running instance has done anything */
-            int64_t until_ms; /* when the task is paused or ended; 0: never */
+            int64_t since_ms;   /* since when no running instance has done anything */
+            int64_t until_ms;   /* when the task is paused or ended; 0: never */
+            pool_id pool;       /* of the task */
+            account_id account; /* whose rule it is; 0: the pool's */
+            enum idle_step step;
         } task_idle;
         struct {
             task_id task; /* the number of the rollout */

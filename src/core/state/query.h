@@ -192,6 +192,9 @@ const char *query_account_name(const struct core *core,
                                account_id id); /* "": there is no such account */
 void query_account_spec(const struct core *core, account_id id, struct arena *arena,
                         struct account_spec *ret);
+/* Returns the rule for the account's tasks in the pool that do nothing: that of the nearest account from
+ * the account up to the top that has one, else the pool's. Without the pool and a rule all members are 0. */
+struct idle_rule query_account_idle(const struct core *core, account_id id, pool_id in);
 
 /* The quota of the account in the pool, with all defaults filled in: also the rest, which `default` is
  * guaranteed. */

@@ -8,6 +8,7 @@
 #include "core/model/blob.h"
 #include "core/model/limits.h"
 #include "core/model/oindex.h"
+#include "core/model/pool.h"
 #include "core/model/table.h"
 #include "core/state/key.h"
 #include "core/state/query.h"
@@ -58,4 +59,24 @@ const char *query_account_name(const struct core *core, account_id id)
 {
     const struct account *account = query_account(core, id);
     return account != NULL ? blob_bytes(account->text).p : "";
+}
+
+struct idle_rule query_account_idle(const struct core *core, account_id id, pool_id in)
+{
+    const struct account *account = query_account(core, id);
+    while (account != NULL && account->idle_action == ACCOUNT_IDLE_INHERIT) {
+        account = query_account(core, account->parent);
+    }
+    if (account != NULL) {
+        return (struct idle_rule){.account = account->id,
+                                  .warn_ms = account->idle_warn_ms,
+                                  .after_ms = account->idle_after_ms,
+                                  .action = account->idle_action == ACCOUNT_IDLE_END ? IDLE_END
+                                                                                     : IDLE_PAUSE};
+    }
+    const struct pool *pool = query_pool(core, in);
+    return pool == NULL ? (struct idle_rule){0}
+                        : (struct idle_rule){.warn_ms = pool->idle_warn_ms,
+                                             .after_ms = pool->idle_after_ms,
+                                             .action = (enum idle_action)pool->idle_action};
 }

@@ -99,9 +99,16 @@ static void tables_of(struct core *core, struct table *ret[TABLE_COUNT])
 /* Makes the accounts that every state has. */
 static void accounts_begin(struct core *core)
 {
-    static const struct account_spec department = {ACCOUNT_DEPARTMENT, ACCOUNT_DEFAULT_NAME, "", "",
-                                                   ""};
-    static const struct account_spec project = {ACCOUNT_PROJECT, ACCOUNT_DEFAULT_NAME, "", "", ""};
+    static const struct account_spec department = {.kind = ACCOUNT_DEPARTMENT,
+                                                   .name = ACCOUNT_DEFAULT_NAME,
+                                                   .parent = "",
+                                                   .title = "",
+                                                   .description = ""};
+    static const struct account_spec project = {.kind = ACCOUNT_PROJECT,
+                                                .name = ACCOUNT_DEFAULT_NAME,
+                                                .parent = "",
+                                                .title = "",
+                                                .description = ""};
     change_account_set(core, ACCOUNT_DEFAULT_DEPARTMENT, (account_id){0}, &department);
     change_account_set(core, ACCOUNT_DEFAULT_PROJECT, ACCOUNT_DEFAULT_DEPARTMENT, &project);
 }

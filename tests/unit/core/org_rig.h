@@ -208,3 +208,14 @@ static inline void org_kill(struct org *org, task_id task)
 {
     assert_int_equal(rig_task(&org->rig, INPUT_TASK_KILL, task), VERDICT_OK);
 }
+
+/* The server says that the task has done nothing for `idle_ms`; the facts stay in the rig. */
+static inline void org_idle(struct org *org, task_id task, int64_t idle_ms, int64_t warned_ms)
+{
+    const struct input in = {.type = INPUT_TASK_IDLE,
+                             .task = {.task = task,
+                                      .idle_since_ms = org->rig.now_ms - idle_ms,
+                                      .idle_seen_ms = org->rig.now_ms,
+                                      .idle_warned_ms = warned_ms}};
+    assert_int_equal(rig_do(&org->rig, in), VERDICT_OK);
+}

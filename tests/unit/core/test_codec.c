@@ -554,6 +554,9 @@ static void fill_task_idle(struct fact *fact)
     fact->task_idle.task.v = 12;
     fact->task_idle.since_ms = 1700000000000;
     fact->task_idle.until_ms = 1700000360000;
+    fact->task_idle.pool.v = 4;
+    fact->task_idle.account.v = 3;
+    fact->task_idle.step = IDLE_ENDED;
 }
 
 static void fill_node_spare(struct fact *fact)
@@ -1132,9 +1135,9 @@ static void all_devices_of_a_node_are_read_as_gpus(void **state)
 static void rig_accounts(struct rig *rig)
 {
     static const struct account_spec specs[] = {
-        {ACCOUNT_PROJECT, "vision", "", "Vision", ""},
-        {ACCOUNT_DEPARTMENT, "ml", "", "", "all of it"},
-        {ACCOUNT_PROJECT, "vision", "ml", "Vision", ""},
+        {.kind = ACCOUNT_PROJECT, .name = "vision", .parent = "", .title = "Vision"},
+        {.kind = ACCOUNT_DEPARTMENT, .name = "ml", .parent = "", .description = "all of it"},
+        {.kind = ACCOUNT_PROJECT, .name = "vision", .parent = "ml", .title = "Vision"},
     };
     struct quota_amount of[] = {{"slots", 2000, 3000, 500},
                                 {"memory", QUOTA_UNSET, 1 << 20, QUOTA_WEIGHT_DEFAULT}};

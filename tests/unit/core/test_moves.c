@@ -51,7 +51,8 @@ static void pool_make(struct rig *rig, const char *name)
 
 static void project_make(struct rig *rig, const char *name)
 {
-    struct account_spec spec = {ACCOUNT_PROJECT, name, ACCOUNT_DEFAULT_NAME, "", ""};
+    struct account_spec spec = {
+        .kind = ACCOUNT_PROJECT, .name = name, .parent = ACCOUNT_DEFAULT_NAME};
     struct input in = {.type = INPUT_ACCOUNT_SET, .account = {.spec = &spec}};
     assert_int_equal(rig_do(rig, in), VERDICT_OK);
 }

@@ -622,17 +622,6 @@ static void pool_ends_idle_tasks(struct pool_spec *spec)
     spec->idle_action = IDLE_END;
 }
 
-/* The server says that the task has done nothing for `idle_ms`; the facts stay in the rig. */
-static void idle(struct org *org, task_id task, int64_t idle_ms, int64_t warned_ms)
-{
-    const struct input in = {.type = INPUT_TASK_IDLE,
-                             .task = {.task = task,
-                                      .idle_since_ms = org->rig.now_ms - idle_ms,
-                                      .idle_seen_ms = org->rig.now_ms,
-                                      .idle_warned_ms = warned_ms}};
-    assert_int_equal(rig_do(&org->rig, in), VERDICT_OK);
-}
-
 /* A warning comes first, even when the task has done nothing for longer than the rule allows; then the time between
  * the two. */
 static void a_task_that_does_nothing(void **state)
@@ -645,20 +634,20 @@ static void a_task_that_does_nothing(void **state)
     const task_id task = submit(&org, slots(1));
     starts(&org, task);
     rig_report(&org.rig, task, 0, REPORT_STARTED, 0);
-    idle(&org, task, 3000000, 0);
+    org_idle(&org, task, 3000000, 0);
     assert_int_equal(org.rig.facts.count, 0); /* the pool has no rule */
     org_pool(&org, pool_with_idle_rule);
-    idle(&org, task, 29999, 0);
+    org_idle(&org, task, 29999, 0);
     assert_int_equal(org.rig.facts.count, 0);
-    idle(&org, task, 3000000, 0);
+    org_idle(&org, task, 3000000, 0);
     const int64_t warned_ms = org.rig.now_ms;
     assert_int_equal(rig_count(&org.rig, FACT_TASK_IDLE), 1);
     assert_int_equal(rig_fact(&org.rig, FACT_TASK_IDLE)->task_idle.until_ms, warned_ms + 30000);
     org.rig.now_ms = warned_ms + 29999;
-    idle(&org, task, 3000000, warned_ms);
+    org_idle(&org, task, 3000000, warned_ms);
     assert_int_equal(org.rig.facts.count, 0);
     org.rig.now_ms = warned_ms + 30000;
-    idle(&org, task, 3000000, warned_ms);
+    org_idle(&org, task, 3000000, warned_ms);
     assert_int_equal(rig_fact(&org.rig, FACT_ATTEMPT_STOPPING)->attempt_stopping.cause,
                      END_IDLE_PAUSED);
     rig_report(&org.rig, task, 0, REPORT_ENDED, 143);
@@ -671,7 +660,7 @@ static void a_task_that_does_nothing(void **state)
     org_pool(&org, pool_ends_idle_tasks);
     starts(&org, task);
     rig_report(&org.rig, task, 0, REPORT_STARTED, 0);
-    idle(&org, task, 60000, org.rig.now_ms - 30000);
+    org_idle(&org, task, 60000, org.rig.now_ms - 30000);
     rig_report(&org.rig, task, 0, REPORT_ENDED, 143);
     assert_int_equal(rig_state(&org.rig, task), TASK_FAILED);
     org_done(&org);

@@ -54,6 +54,54 @@ static void a_project_is_made_and_changed(void **state)
         ERR_INVALID);
 }
 
+static void the_rule_of_a_project_for_tasks_that_do_nothing(void **state)
+{
+    (void)state;
+    static const char *const bad[][3] = {
+        {"{name: a, idle_warn: 5m}", "idle_warn",
+         "must be 0 with the idle_action inherit; say none, pause or end"},
+        {"{name: a, idle_after: 5m}", "idle_after",
+         "must be 0 with the idle_action inherit; say pause or end"},
+        {"{name: a, idle_after: 5m, idle_action: none}", "idle_after",
+         "must be 0 with the idle_action none, which pauses and ends no task"},
+        {"{name: a, idle_action: end}", "idle_after",
+         "must be above 0 with the idle_action pause or end"},
+        {"{name: a, idle_warn: 1h, idle_after: 1h, idle_action: end}", "idle_warn",
+         "must be below idle_after"},
+    };
+    struct account_spec spec;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_int_equal(account_spec_read(document(arena_fmt(&arena, "--- %s", bad[i][0])),
+                                           ACCOUNT_PROJECT, &arena, &spec, &e),
+                         ERR_INVALID);
+        assert_string_equal(e.path, bad[i][1]);
+        assert_string_equal(e.text, arena_fmt(&arena, "%s: %s", bad[i][1], bad[i][2]));
+    }
+    assert_int_equal(
+        account_spec_read(
+            document("--- {name: a, idle_warn: 30m, idle_after: 1h, idle_action: end}"),
+            ACCOUNT_PROJECT, &arena, &spec, &e),
+        ERR_OK);
+    assert_true(spec.idle_warn_ms == 1800000);
+    assert_true(spec.idle_after_ms == 3600000);
+    assert_int_equal(spec.idle_action, ACCOUNT_IDLE_END);
+    assert_int_equal(account_spec_patch(document("--- {idle_action: none}"), &arena, &spec, &e),
+                     ERR_INVALID);
+    assert_int_equal(spec.idle_action, ACCOUNT_IDLE_END);
+    struct server_file file;
+    assert_int_equal(server_file_read(str_of("departments: [{name: ml, idle_action: none}]\n"
+                                             "projects:\n"
+                                             "  - {name: nlp, department: ml, idle_after: 2h, "
+                                             "idle_action: pause}\n"),
+                                      "weir.yaml", &arena, &file, &problems, &e),
+                     ERR_OK);
+    assert_int_equal(file.departments[0].idle_action, ACCOUNT_IDLE_NONE);
+    assert_true(file.projects[0].idle_after_ms == 7200000);
+    assert_int_equal(file.projects[0].idle_action, ACCOUNT_IDLE_PAUSE);
+    refuses("projects:\n  - name: nlp\n    idle_action: end\n    idle_after: 0\n", 4,
+            "projects[0].idle_after: must be above 0 with the idle_action pause or end");
+}
+
 static struct quota_body quota(const char *text)
 {
     struct quota_body body;
@@ -203,6 +251,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_project_is_made_and_changed),
+        cmocka_unit_test(the_rule_of_a_project_for_tasks_that_do_nothing),
         cmocka_unit_test(a_quota_has_amounts_by_resource),
         cmocka_unit_test(a_change_leaves_the_rest_as_it_was),
         cmocka_unit_test(malformed_quotas_name_the_place),
