@@ -303,16 +303,35 @@ void call_resume(struct call *call)
 /* ---- query parameters ---- */
 
 struct query_check {
-    const struct route *route;
+    const struct call *call;
     const char *unknown;
+    const char *twice; /* a parameter that stands in the query more than once */
 };
+
+struct query_count {
+    const char *name;
+    uint32_t count;
+};
+
+static void query_counted(void *ctx, const char *name, const char *value)
+{
+    struct query_count *count = ctx;
+    (void)value;
+    count->count += strcmp(name, count->name) == 0;
+}
 
 static void query_seen(void *ctx, const char *name, const char *value)
 {
     struct query_check *check = ctx;
     (void)value;
-    if (!route_takes(check->route, name)) {
+    if (!route_takes(check->call->route, name)) {
         check->unknown = name;
+        return;
+    }
+    struct query_count count = {.name = name};
+    http_request_query_each(check->call->request, query_counted, &count);
+    if (count.count > 1) {
+        check->twice = name;
     }
 }
 
@@ -337,10 +356,15 @@ const char *call_query(const struct call *call, const char *name)
 
 bool call_query_known(struct call *call)
 {
-    struct query_check check = {.route = call->route};
+    struct query_check check = {.call = call};
     http_request_query_each(call->request, query_seen, &check);
-    if (check.unknown == NULL) {
+    if (check.unknown == NULL && check.twice == NULL) {
         return true;
+    }
+    if (check.unknown == NULL) {
+        call_failf(call, ERR_INVALID, check.twice,
+                   "the query parameter '%.60s' must stand only once", check.twice);
+        return false;
     }
     const char *known = call->route->query;
     call_failf(call, ERR_INVALID, check.unknown, "unknown query parameter '%.60s'; %s%s",

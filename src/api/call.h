@@ -118,7 +118,8 @@ void call_done(struct call *call);
 /* ---- query parameters; each function answers the call and returns false when one is malformed
  * ---- */
 
-/* Allows only the parameters that the route's row names. Called once, before the handler. */
+/* Allows only the parameters that the route's row names, and each of them once. Called once, before the
+ * handler. */
 must_use bool call_query_known(struct call *call);
 /* The value of a parameter; NULL: absent. A change that is tried is always a dry run. */
 const char *call_query(const struct call *call, const char *name);

@@ -69,6 +69,17 @@ def test_an_unknown_query_parameter_is_refused_by_name_on_every_route(shared, cr
     assert "'nonsense'" in reply.json["error"]["message"]
 
 
+@pytest.mark.parametrize("method,path,permission,query", [row for row in ROWS if row[3]])
+def test_a_query_parameter_that_stands_twice_is_refused_by_name_on_every_route(shared, credential, method, path, permission, query):
+    token = {"JOIN": shared.join_token, "NODE": credential}.get(permission, shared.admin)
+    filler = path.replace("{id}", "1").replace("{name}", "default")
+    name = query.split()[0]
+    reply = shared.call(method, filler + f"?{name}=1&{name}=2", token=token)
+    assert reply.status == 400, reply.body
+    assert reply.json["error"]["path"] == name
+    assert reply.json["error"]["message"].endswith(f"the query parameter '{name}' must stand only once")
+
+
 @pytest.fixture(scope="module")
 def filled(shared):
     """Something to find under /tasks/1, /pools/default and /nodes/n1."""
