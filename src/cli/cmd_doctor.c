@@ -228,7 +228,8 @@ static void disk_look(struct doctor *doctor)
     struct cli *cli = doctor->cli;
     struct statvfs disk;
     const char *dir = cli->login.dir != NULL ? cli->login.dir : login_default_dir(&cli->arena);
-    if (statvfs(dir, &disk) != 0 || disk.f_blocks == 0) {
+    if (access(arena_fmt(&cli->arena, "%s/weir.db", dir), F_OK) != 0 || statvfs(dir, &disk) != 0 ||
+        disk.f_blocks == 0) {
         return; /* no server of this machine keeps its data there */
     }
     const unsigned long long percent =

@@ -88,8 +88,8 @@ static void foot_draw(struct top_screen *screen, const struct top_state *state)
     }
     const char *keys = state->page == TOP_TASK ? "esc back  q quit"
                        : state->page == TOP_QUEUE || state->page == TOP_MINE
-                           ? "j k choose  enter task  q quit"
-                           : "j k scroll  q quit";
+                           ? "j k choose  enter task  [ ] time  q quit"
+                           : "j k scroll  [ ] time  q quit";
     top_screen_put(screen, row, column + 1, TEXT_MAX, LOOK_DIM, keys);
 }
 

@@ -81,7 +81,9 @@ const char *reason_text_resource(const struct core *core, const struct reason *r
 static const char *rollout_words(const char *why)
 {
     if (strcmp(why, names_rollout_why(ROLLOUT_NO_PLACE)) == 0) {
-        return "its next instance found no place in time";
+        return "its next instance found no place in time (an update with --old-first needs no room "
+               "for "
+               "one more instance)";
     }
     return strcmp(why, names_rollout_why(ROLLOUT_FAILED)) == 0
                ? "an instance of the new task failed for good"
