@@ -122,7 +122,8 @@ void world_done(struct world *world)
 static account_id account_make(struct world *world, enum account_kind kind, const char *name,
                                const char *parent)
 {
-    const struct account_spec spec = {kind, name, parent, "", ""};
+    const struct account_spec spec = {
+        .kind = kind, .name = name, .parent = parent, .title = "", .description = ""};
     world_do(world, (struct input){.type = INPUT_ACCOUNT_SET, .account = {.spec = &spec}});
     return query_account_named(world->core, kind, name)->id;
 }
