@@ -143,20 +143,6 @@ bool oracle_usable(const struct node *node, const struct core *core, const struc
            (task == NULL || !perhaps_kept(core, query_pool(core, node->pool), node, task));
 }
 
-/* True when the task may be waiting for a turn: credit of an account on its path is being counted, and it holds nothing. */
-static bool turn_perhaps(const struct rest *rest, const struct task *task)
-{
-    account_id at = task->account;
-    for (; at.v != 0 && !task->reserved; at = query_account(rest->core, at)->parent) {
-        for (uint32_t i = 0; i < rest->pool->credit_count; i++) {
-            if (rest->pool->credits[i].account.v == at.v) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
 /* True when the quota that the task would use may be kept for a task of this kind. The kind is
  * ahead of the task in its project, or in a project below a common ancestor. Its task has a
  * reservation, or has waited for the pool's patience and the bounds do not allow for both tasks. */
@@ -176,8 +162,7 @@ static bool kind_keeps(const struct rest *rest, const struct kind *kind, const s
         return false;
     }
     if (own && behind_of(rest->pool, waited, task)) {
-        return turn_perhaps(rest, waited) ||
-               oracle_bounded_both(ledger, waited, chunk_of(waited), task, chunk_of(task));
+        return oracle_bounded_both(ledger, waited, chunk_of(waited), task, chunk_of(task));
     }
     return beside && oracle_bounded_beside(ledger, waited, chunk_of(waited), task, chunk_of(task));
 }

@@ -14,10 +14,6 @@
 #include "core/sched/order/tally.h"
 #include "core/state/query.h"
 
-/* After so many turns of waiting for credit a task holds back its own project's later tasks: three days with the default turn. Until then
- * the project uses its share. Chosen on October of Philly with guarantees (ADR 0088). */
-enum { SHORT_TURNS = 36 };
-
 /* What the task waits for, plus the amounts of its project's tasks that are not preemptible. */
 static void wanted_of(const struct trial *trial, const struct task *task, struct vector *ret)
 {
@@ -99,34 +95,6 @@ static int64_t level_of(const struct credit *row, int64_t now_ms)
 {
     const int64_t level = bucket_level(&row->bucket, now_ms);
     return level > -row->bucket.most ? level : -row->bucket.most;
-}
-
-uint32_t credit_short(const struct trial *trial, const struct task *task)
-{
-    const struct pool *pool = query_pool(trial->core, trial->pool);
-    const struct shares *shares = trial->tally.shares;
-    if (pool->credit_count == 0 || task->reserved) {
-        return 0;
-    }
-    const int64_t state_ms = query_time_ms(trial->core);
-    const int64_t now_ms = trial->overlay.now_ms > state_ms ? trial->overlay.now_ms : state_ms;
-    if (now_ms < i64_add(task->queued_ms, SHORT_TURNS * pool->turn_ms)) {
-        return 0;
-    }
-    const uint32_t beyond = credit_beyond(trial, task);
-    bool full = beyond == 0 || !credit_possible(trial, task, beyond);
-    for (const struct account_view *at = tally_view(&trial->tally, task); at != NULL && !full;
-         at = at->parent) {
-        for (uint32_t dim = 0; dim < shares->pool.dims; dim++) {
-            const struct credit *row = (beyond >> dim & 1u) != 0
-                                           ? credit_row(pool, shares->links[at->index].id, dim)
-                                           : NULL;
-            if (row != NULL && level_of(row, now_ms) < row->bucket.most) {
-                return beyond;
-            }
-        }
-    }
-    return 0;
 }
 
 int64_t credit_full_ms(const struct hold *hold, const struct task *task, uint32_t beyond,

@@ -23,10 +23,6 @@ uint32_t credit_beyond(const struct trial *trial, const struct task *task);
  * and ask for leaves too little. */
 bool credit_possible(const struct trial *trial, const struct task *task, uint32_t beyond);
 
-/* The dimensions, one bit each, in which the task is beyond its account's share, if it has waited for 36 turns and waits for a turn until
- * the credit on its path is full. 0: it is within the share, holds places already, can get no turn, or the credit is full. */
-uint32_t credit_short(const struct trial *trial, const struct task *task);
-
 /* When the credit is full on the task's whole path in these dimensions. At most `hold->now_ms`: now, INT64_MAX: not known, because an
  * account is using up its credit. `*ret_account`: the account that is last, if one is not full. */
 int64_t credit_full_ms(const struct hold *hold, const struct task *task, uint32_t beyond,

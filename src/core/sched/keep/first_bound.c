@@ -6,7 +6,6 @@
 #include "core/model/oindex.h"
 #include "core/model/pool.h"
 #include "core/model/spec.h"
-#include "core/sched/keep/credit.h"
 #include "core/sched/keep/reserve.h"
 #include "core/sched/order/account.h"
 #include "core/sched/order/form_chunk.h"
@@ -70,13 +69,11 @@ static const struct first_bound *first_find(struct trial *trial, const struct ta
         return NULL;
     }
     form_chunk_next_amounts(trial->core, task, count, SLOTS_LEAST, &amounts);
-    const uint32_t turn = own ? credit_short(trial, task) : 0;
-    if ((own && turn == 0 && !has_bound(trial, task, &amounts)) ||
-        !could_have(trial, task, &amounts)) {
+    if ((own && !has_bound(trial, task, &amounts)) || !could_have(trial, task, &amounts)) {
         return NULL;
     }
     struct first_bound *first = arena_new(trial->arena, struct first_bound, 1);
-    *first = (struct first_bound){task, amounts, turn};
+    *first = (struct first_bound){task, amounts};
     return first;
 }
 
@@ -98,26 +95,11 @@ void first_bound_count(struct trial *trial, const struct first_bound *first, int
     tally_move(&trial->tally, first->task, VIEW_LATER, &first->amounts, sign);
 }
 
-/* Would the task's project, with these amounts, hold more than its guarantee in one of the dimensions? */
-static bool above_guarantee(const struct tally *tally, uint32_t dims, const struct task *task,
-                            const struct vector *amounts)
-{
-    const struct account_view *account = tally_view(tally, task);
-    const struct vector nothing = {{0}};
-    struct vector held = *amounts;
-    vector_add(&held, &account->allocated);
-    return (dims & vector_above(amounts, &nothing, tally->shares->pool.dims) &
-            vector_above(&held, &account->guaranteed, tally->shares->pool.dims)) != 0;
-}
-
 bool first_bound_holds(struct trial *trial, const struct first_bound *first,
                        const struct task *task, enum view view, const struct vector *amounts)
 {
     if (first == NULL || first->task->id.v == task->id.v) {
         return false;
-    }
-    if (first->turn != 0 && above_guarantee(&trial->tally, first->turn, task, amounts)) {
-        return true;
     }
     first_bound_count(trial, first, 1);
     const bool holds = bound_here(&trial->tally, task, view, amounts);

@@ -2,8 +2,7 @@
  *
  * The first task of a project that does not start keeps the quota if it has waited for the pool's patience and could run if the
  * project held nothing. Tasks behind that task in the project start only within what the bounds leave beside it (P7). Reservations do the
- * same for room on nodes (hold.h). Where the first task waits for a turn (credit.h), tasks behind it start only within the project's
- * guarantee: otherwise they would use up the share, the credit would never become full, and the first task would never start. Bounds of accounts above the project are in bound_above.h.
+ * same for room on nodes (hold.h). Bounds of accounts above the project are in bound_above.h.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -21,7 +20,6 @@ enum { QUOTA_PATIENCE_MS = 60000 };
 struct first_bound {
     const struct task *task;
     struct vector amounts; /* of the instances for which the task waits */
-    uint32_t turn; /* the task waits for a turn: the dimensions in which it is beyond the share */
 };
 
 /* The task with its next `count` instances, if quota of its project is kept for it at `now_ms`; else NULL. The result lives in the

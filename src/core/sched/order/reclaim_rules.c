@@ -353,28 +353,6 @@ static bool borrower_spared(const struct account_pool *pool, const struct losses
     return false;
 }
 
-/* Do the account and its siblings have guarantees for more than there is? Then not all of these guarantees can be kept at once. */
-static bool overpromised(const struct account_pool *pool, const struct losses *losses,
-                         const struct account_view *account)
-{
-    const struct shares *tree = losses->tree;
-    struct account_view all = {.guaranteed = pool->total};
-    if (account->parent != NULL) {
-        return account_overcommitted(pool, account->parent);
-    }
-    for (uint32_t at = tree == NULL ? SHARES_NONE : tree->top_first; at != SHARES_NONE;
-         at = tree->links[at].sibling_next) {
-        account_promise(&all, &tree->views[at]);
-    }
-    for (uint32_t dim = 0; dim < pool->dims; dim++) {
-        if (all.promised.at[dim] != VECTOR_UNLIMITED &&
-            !vector_within_at(all.promised.at[dim], pool->total.at[dim])) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Does a loss leave a giver below its floor, or is it a loss of the wrong account below the giver? This counts only if the taker ends
  * above its own guarantee: a claim within a guarantee is served first, and the giver cannot take back from a taker within its
  * guarantee. */
@@ -388,8 +366,7 @@ static bool floor_broken(const struct claimant *claim, const struct losses *loss
     struct vector load = reclaim_rules_remaining(losses, taker);
     vector_add(&load, &claim->request);
     if (vector_above(&load, &taker->guaranteed, claim->pool->dims) == 0) {
-        return overpromised(claim->pool, losses, taker) &&
-               borrower_spared(claim->pool, losses, piece, giver);
+        return false;
     }
     const struct vector rest = reclaim_rules_remaining(losses, giver);
     return reclaim_rules_shields(claim->pool, giver, &rest, &piece->amounts) ||

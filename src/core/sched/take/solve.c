@@ -384,31 +384,6 @@ static enum solve_result search_nodes(struct solve *solve, const struct victims_
     return result;
 }
 
-/* Seeks victims in the order of pieces. The order may give only sets that the rules refuse, although the pieces of one node would do. So
- * for a claim on a guarantee (P4) a search node by node follows. */
-static enum solve_result search_order(struct solve *solve, const struct victims_ask *victims,
-                                      uint64_t work_max, uint64_t *work)
-{
-    const struct solve_ask *ask = solve->ask;
-    const bool plain = query_task_shape(solve->trial->core, ask->task->shape)->form == NULL;
-    const enum solve_result result = search_grow(solve, work_max, work);
-    const uint64_t before = *work;
-    uint64_t *vain = vain_of(solve);
-    if (result == SOLVE_FOUND || ask->of != VICTIMS_OF_OTHERS || !plain ||
-        ask->count > TAKE_GANG_MAX || vain != &solve->vain || *vain >= VAIN_MAX) {
-        return result;
-    }
-    victims_begin(solve->victims, victims);
-    solve->first = victims_next(solve->victims);
-    solve->grown_count = 0;
-    if (solve->first != NULL && solve_node_take(solve, solve->first, work)) {
-        set_done(solve);
-        return SOLVE_FOUND;
-    }
-    *vain += *work - before;
-    return result;
-}
-
 /* Surprising: a claimant that fits once all leaving instances have left gets a claim on its place here, with an empty set of victims.
  * Without the claim the claimant could evict others later, and the next claimant would count on the same room. */
 enum solve_result solve_run(struct solve *solve, const struct solve_ask *ask, uint64_t work_max,
@@ -423,7 +398,7 @@ enum solve_result solve_run(struct solve *solve, const struct solve_ask *ask, ui
         return search_move(solve, work_max, work);
     }
     if (!nodes_first(solve)) {
-        return search_order(solve, &victims, work_max, work);
+        return search_grow(solve, work_max, work);
     }
     return search_nodes(solve, &victims, work);
 }
