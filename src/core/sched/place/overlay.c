@@ -182,17 +182,26 @@ void overlay_unkeep(struct overlay *overlay, const struct task *holder)
     }
 }
 
-/* Counts a placement (sign 1) for its task, if the task is a holder, or takes the count back (sign -1). */
-static void holders_note(struct overlay *overlay, const struct placed *placed, int sign)
+/* Counts a placement (sign 1) for the holders that it concerns, or takes the count back (sign -1). */
+static void holders_note(struct overlay *overlay, const struct spot *spot,
+                         const struct placed *placed, int sign)
 {
     for (uint32_t i = 0; i < overlay->holder_count; i++) {
         if (overlay->holders[i].task == placed->asker->task) {
             overlay->holders[i].placed += (uint32_t)sign;
         }
     }
+    if (placed->passes) {
+        must(spot->keep != NULL);
+        must(spot->keep->at < overlay->holder_count);
+        struct reserved_task *holder = &overlay->holders[spot->keep->at];
+        const bool own = holder->task->account.v == placed->asker->task->account.v;
+        *(own ? &holder->passed_own : &holder->passed_else) += (uint32_t)sign;
+    }
 }
 
-bool overlay_may_use(const struct keep *keep, const struct asker *asker)
+/* May the asker use kept places? Yes if the asker is the holder, ends before the holder starts, or has a right to pass the holder. */
+static bool may_use(const struct keep *keep, const struct asker *asker)
 {
     return asker->task == keep->task || (keep->end_known && asker->end_ms <= keep->end_ms) ||
            (asker->passes >> keep->at & 1u) != 0;
@@ -216,7 +225,7 @@ void overlay_place(const struct overlay *overlay, const struct node *node,
     if (asker->view == VIEW_NOW && spot->later != NULL) {
         place_both(ret, &spot->later->place, room);
     }
-    if (spot->keep != NULL && !overlay_may_use(spot->keep, asker)) {
+    if (spot->keep != NULL && !may_use(spot->keep, asker)) {
         place_both(ret, &spot->keep->left, room);
     }
 }
@@ -298,14 +307,15 @@ const struct placed *overlay_take(struct overlay *overlay, const struct node *no
     struct placed *placed = arena_new(overlay->arena, struct placed, 1);
     *placed = (struct placed){.next = spot->placed, .asker = asker, .index = index};
     placed->claim = asker->view == VIEW_LATER;
-    placed->beside = spot->keep != NULL && !overlay_may_use(spot->keep, asker);
+    placed->beside = spot->keep != NULL && !may_use(spot->keep, asker);
+    placed->passes = spot->keep != NULL && (asker->passes >> spot->keep->at & 1u) != 0;
     fit_grant(&usable, asker->request, &placed->grant);
     if (placed->claim) {
         overlay_leaving(overlay);
         (void)spot_later(overlay, spot);
     }
     placed_move(overlay, spot, placed, -1);
-    holders_note(overlay, placed, 1);
+    holders_note(overlay, spot, placed, 1);
     spot->placed = placed;
     touched_add(overlay, node->id);
     return placed;
@@ -318,7 +328,7 @@ void overlay_undo(struct overlay *overlay, const struct node *node)
     const struct placed *placed = spot->placed;
     must(placed != NULL);
     placed_move(overlay, spot, placed, 1);
-    holders_note(overlay, placed, -1);
+    holders_note(overlay, spot, placed, -1);
     spot->placed = placed->next;
 }
 

@@ -51,6 +51,7 @@ struct placed {
     const struct asker *asker;
     uint32_t index; /* of the instance */
     bool beside;    /* the instance uses what the node's keep leaves to others */
+    bool passes;    /* the instance has a right to places kept for the node's holder */
     bool claim;     /* a claim, else a start */
     struct grant grant;
 };
@@ -90,9 +91,11 @@ struct spot {
 /* A holder of a reservation in this step. The step may not have chosen the holder's places yet. */
 struct reserved_task {
     const struct task *task;
-    uint32_t placed;  /* instances of the holder to which the step gave a place */
-    bool apart_known; /* `apart` is known */
-    bool apart;       /* the result of rights_apart() */
+    uint32_t placed;      /* instances of the holder to which the step gave a place */
+    uint32_t passed_own;  /* instances of the holder's project that got a kept place by right */
+    uint32_t passed_else; /* instances of other projects that got a kept place by right */
+    bool apart_known;     /* `apart` is known */
+    bool apart;           /* the result of rights_apart() */
 };
 
 enum { TRACKED_BYTES = RESOURCES_MAX / 8 + 1 };
@@ -145,9 +148,6 @@ struct spot *overlay_touch(struct overlay *overlay, const struct node *node);
 
 /* Notes that a task holds a reservation. Returns the index of the task in the list of holders. */
 uint32_t overlay_holder(struct overlay *overlay, const struct task *task);
-
-/* May the asker use kept places? Yes if the asker is the holder, ends before the holder starts, or has a right to pass the holder. */
-bool overlay_may_use(const struct keep *keep, const struct asker *asker);
 
 /* Keeps no places for this holder any more. */
 void overlay_unkeep(struct overlay *overlay, const struct task *holder);

@@ -332,14 +332,10 @@ bool action_would(struct trial *trial, const struct task *task, int64_t now_ms, 
     struct chunk chunk;
     const size_t mark = trial_mark(trial);
     const int64_t lost = trial->lost;
-    const int64_t before_ms = trial->overlay.now_ms;
-    trial->overlay.now_ms =
-        now_ms; /* what the loss budget has, and what work costs it, at that moment */
     const bool found = chunk_next(&action, task, &lane, 0, &chunk) &&
                        choices_try(&action, NULL, false, &lane, chunk_try, &chunk) == CHUNK_CLAIMED;
     trial_rollback(trial, mark);
     trial->lost = lost;
-    trial->overlay.now_ms = before_ms;
     *work += action.work;
     *ret_wake_ms = solve_wake_ms(action.solve);
     return found;

@@ -38,7 +38,7 @@ enum chunk_result consolidate_try(struct action *action, const struct chunk *chu
     struct shape_note *note = chunk->note;
     must(note->shape.v == chunk->task->shape.v);
     const bool speaks = action_shape_speaks(action, chunk->task);
-    if (speaks && chunk->passes == 0 && !chunk->task->reserved && note->unmoved_from > 0 &&
+    if (speaks && chunk->passes == 0 && note->unmoved_from > 0 &&
         chunk->count >= note->unmoved_from) {
         return CHUNK_FAILED;
     }

@@ -127,8 +127,7 @@ static enum floor_result task_place(struct floor_search *search, const struct ta
         tally_gate(tally, task, VIEW_LATER, &chunk.amounts).gate != GATE_OPEN) {
         return FLOOR_NO_LANE;
     }
-    const struct solve_ask ask = {
-        .task = task, .indices = chunk.indices, .count = chunk.count, .passes = solve->own};
+    const struct solve_ask ask = {.task = task, .indices = chunk.indices, .count = chunk.count};
     if (tally_user_capped(tally, task, VIEW_LATER, &chunk.amounts)) {
         return FLOOR_DONE;
     }

@@ -244,6 +244,7 @@ static bool fits_together(struct solve *solve)
     return fits;
 }
 
+<<<<<<< HEAD
 /* Returns the claimant's bit among the holders; 0: the claimant is no holder. */
 static uint32_t holder_bit(const struct overlay *overlay, const struct task *task)
 {
@@ -263,6 +264,8 @@ static void own_set(struct solve *solve, uint32_t own)
     }
 }
 
+=======
+>>>>>>> parent of 321638cf (sched: what is kept for a holder does not bind the holder's own decision)
 /* Begins the search for one claimant. False: no piece may be evicted for this claimant. */
 static bool search_begin(struct solve *solve, const struct solve_ask *ask,
                          struct victims_ask *victims)
@@ -270,7 +273,6 @@ static bool search_begin(struct solve *solve, const struct solve_ask *ask,
     must(ask->claimant.account != NULL);
     solve->ask = ask;
     solve->grown_count = 0;
-    own_set(solve, holder_bit(&solve->trial->overlay, ask->task));
     *victims = (struct victims_ask){ask->of, &ask->claimant, ask->task};
     victims_begin(solve->victims, victims);
     solve->first = ask->of == VICTIMS_OF_ALL ? NULL : victims_next(solve->victims);

@@ -54,7 +54,7 @@ static bool has_elsewhere(struct solve *solve, const struct task *task)
     must(note->missed_from <=
          SOMEWHERE); /* in the notes `no_node`, `missed_from` is a value of this enum */
     if (note->missed_from == UNKNOWN) {
-        const struct asker *asker = solve_asker(solve, task, solve->own);
+        const struct asker *asker = solve_asker(solve, task, 0);
         const bool found = search_total(&solve->trial->overlay, asker, 1) == 1;
         note->missed_from = found ? SOMEWHERE : NOWHERE;
     }
@@ -197,7 +197,7 @@ bool solve_choice_make(struct node_search *search, struct solve_choice *choice)
     struct space place;
     must(choice->node != NULL);
     const bool kept =
-        spot != NULL && spot->keep != NULL && !overlay_may_use(spot->keep, solve->asker);
+        spot != NULL && spot->keep != NULL && (solve->asker->passes >> spot->keep->at & 1u) == 0;
     if (!fit_usable(choice->node) || kept) {
         return false;
     }

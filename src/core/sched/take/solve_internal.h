@@ -39,9 +39,6 @@ struct solve {
     uint32_t grown_room;
     uint64_t set; /* the number of the set under way, where sets are chosen node by node */
     const struct solve_ask *ask;
-    /* The claimant's bit in asker.passes, if the claimant is a holder. Once the claimant has its places, what was kept for it is free:
-     * pieces that move, and tasks that a guarantee shields, may use it. */
-    uint32_t own;
     struct asker *asker;        /* of the claimant */
     const struct node **places; /* the node of each instance of the claimant */
     uint64_t fits;              /* how many instances of the claimant fit once the set has left */

@@ -189,7 +189,7 @@ static bool piece_move(struct solve *solve, struct grown *grown)
         indices[count++] = instance->index;
     }
     must(count == piece->count);
-    struct asker *asker = solve_asker(solve, piece->task, solve->own);
+    struct asker *asker = solve_asker(solve, piece->task, 0);
     if (!accounts_take(solve, asker, indices, count)) {
         return false;
     }
