@@ -244,28 +244,6 @@ static bool fits_together(struct solve *solve)
     return fits;
 }
 
-<<<<<<< HEAD
-/* Returns the claimant's bit among the holders; 0: the claimant is no holder. */
-static uint32_t holder_bit(const struct overlay *overlay, const struct task *task)
-{
-    for (uint32_t i = 0; i < overlay->holder_count; i++) {
-        if (overlay->holders[i].task == task) {
-            return (uint32_t)1 << i;
-        }
-    }
-    return 0;
-}
-
-static void own_set(struct solve *solve, uint32_t own)
-{
-    if (own != solve->own) {
-        solve->own = own;
-        solve->no_node = (struct shape_notes){.arena = solve->trial->arena};
-    }
-}
-
-=======
->>>>>>> parent of 321638cf (sched: what is kept for a holder does not bind the holder's own decision)
 /* Begins the search for one claimant. False: no piece may be evicted for this claimant. */
 static bool search_begin(struct solve *solve, const struct solve_ask *ask,
                          struct victims_ask *victims)
